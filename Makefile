@@ -1,0 +1,47 @@
+# `make demo` and `make test` each do all their own set-up on a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types doctest unit interpreted bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/elision demo
+
+test: lint types doctest unit interpreted
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+doctest: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q --doctest-modules src/elision
+
+unit: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q
+
+# The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
+interpreted: $(VENV)/.installed-dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m numerical
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/estep.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

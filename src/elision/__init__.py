@@ -1,0 +1,60 @@
+"""Elision learns the script behind many tellings of one activity and says what was left unsaid.
+
+>>> import elision as el
+>>> script = el.examples.doorbell()
+>>> script.between(["hear doorbell", "open door"]).unsaid[1][0].event
+'walk to door'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from elision import examples
+from elision._threads import get_threads, set_threads
+from elision.errors import ElisionError, FileFormatError, InputError, ScriptError, UnknownEventError
+from elision.script import Script
+from elision.scriptfile import load
+
+if TYPE_CHECKING:
+    from elision.corpus import Corpus, Narrative
+    from elision.learn.em import Converged, Prior, fit_parameters
+    from elision.readers import read
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Converged",
+    "Corpus",
+    "ElisionError",
+    "FileFormatError",
+    "InputError",
+    "Narrative",
+    "Prior",
+    "Script",
+    "ScriptError",
+    "UnknownEventError",
+    "examples",
+    "fit_parameters",
+    "get_threads",
+    "load",
+    "read",
+    "set_threads",
+]
+
+_LATER = {
+    "Converged": "elision.learn.em",
+    "Corpus": "elision.corpus",
+    "Narrative": "elision.corpus",
+    "Prior": "elision.learn.em",
+    "fit_parameters": "elision.learn.em",
+    "read": "elision.readers",
+}
+"""Names whose modules are imported when they are first used, to keep ``import elision`` quick."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'elision' has no attribute {name!r}")

@@ -1,0 +1,84 @@
+"""One shared pool of threads for kernels that release the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from elision.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_threads: int | None = None
+
+
+def get_threads() -> int:
+    """Return the number of threads that the kernels use.
+
+    `set_threads`, else the environment's ``ELISION_THREADS``, else the processors at hand.
+    """
+    if _threads is not None:
+        return _threads
+    wanted = os.environ.get("ELISION_THREADS")
+    if wanted is not None:
+        return _checked(wanted, "ELISION_THREADS")
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_threads(threads: int | None) -> None:
+    """Set the number of threads (None: as many as there are processors).
+
+    Results do not depend on it, to the last bit.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> el.set_threads(1)
+    >>> el.get_threads()
+    1
+    >>> el.set_threads(None)
+    """
+    global _threads  # noqa: PLW0603
+    _threads = None if threads is None else _checked(threads, "threads")
+    _forget_pool()
+
+
+def _checked(threads: int | str, name: str) -> int:
+    try:
+        number = int(threads)
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1:
+        raise InputError(f"{name} is {threads!r}, expected a whole number from 1")
+    return number
+
+
+def _forget_pool() -> None:
+    global _pool  # noqa: PLW0603
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)  # the threads stay behind in the parent
+
+
+def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
+    """Call ``task`` with each number, in as many threads as allowed."""
+    global _pool  # noqa: PLW0603
+    numbers = list(numbers)
+    threads = get_threads()
+    if threads == 1 or len(numbers) == 1:
+        for number in numbers:
+            task(number)
+        return
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(threads, thread_name_prefix="elision")
+        pool = _pool
+    for future in [pool.submit(task, number) for number in numbers]:
+        future.result()

@@ -1,0 +1,108 @@
+"""What probably happened unsaid before, between and after the events of a narrative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.errors import InputError
+from elision.observations import Packer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """An event that probably happened and was not told.
+
+    ``expected`` is how often the step was passed in silence at this place: between 0 and 1, its
+    probability, unless the state loops.
+    """
+
+    state: str
+    event: str
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A narrative with what was probably left unsaid: ``unsaid[i]`` comes before ``told[i]``."""
+
+    told: tuple[str, ...]
+    unsaid: tuple[tuple[Unsaid, ...], ...]
+    log_prob: float
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for place, gap in enumerate(self.unsaid):
+            lines += [f"  ({step.event}, {step.expected:.0%})" for step in gap]
+            lines += self.told[place : place + 1]
+        return "\n".join(lines)
+
+
+def between(
+    script: Script,
+    narrative: Iterable[Observation],
+    *,
+    unknown: Unknown = "error",
+    least: float = 0.05,
+) -> Story:
+    """Tell what probably happened unsaid in each gap of a narrative, the ends included.
+
+    Parameters
+    ----------
+    script
+        The script of the activity.
+    narrative
+        The events that were told, in order.
+    unknown
+        What to do with events that the script does not know: "error" or "ignore".
+    least
+        Leave out what is less probable than this.
+
+    Raises
+    ------
+    InputError
+        If the script cannot tell this narrative at all.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> print(el.examples.doorbell().between(["hear doorbell", "open door"]))
+    hear doorbell
+      (walk to door, 100%)
+      (look through peephole, 23%)
+    open door
+      (greet visitor, 42%)
+      (sign for parcel, 13%)
+      (let visitor in, 21%)
+      (take parcel, 58%)
+      (say goodbye, 34%)
+      (close door, 100%)
+    """
+    items = list(narrative)
+    packed = Packer(script.events, unknown=unknown).pack([items])
+    found = script.lattice.posterior(packed)[0]
+    if found.log_prob == -np.inf:
+        raise InputError(
+            "the script cannot tell this narrative in this order",
+            hint="check the order of its events, or learn with smoothing",
+        )
+    passes = found.entered * script.elision
+    gaps = tuple(
+        tuple(
+            Unsaid(script.states[k], script.events[int(script.emission[k].argmax())], float(row[k]))
+            for k in np.flatnonzero(row >= least)
+            if script.emission[k].any()
+        )
+        for row in passes
+    )
+    kept = [item for item in items if not isinstance(item, str) or item in script.events]
+    told = tuple(item if isinstance(item, str) else "?" for item in kept)
+    return Story(told, gaps, found.log_prob)

@@ -1,0 +1,45 @@
+"""The few exceptions a user can meet, each with a message of one line.
+
+It says what came, what was expected, where, and what to do.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ElisionError", "FileFormatError", "InputError", "ScriptError", "UnknownEventError"]
+
+
+class ElisionError(Exception):
+    """Base of every error that Elision raises on purpose."""
+
+
+class InputError(ElisionError, ValueError):
+    """Narratives or options that cannot be used as they are.
+
+    Parameters
+    ----------
+    problem
+        What came and what was expected.
+    where
+        File, line, field, narrative or position, as closely as it is known.
+    hint
+        The next step.
+    """
+
+    def __init__(self, problem: str, *, where: str | None = None, hint: str | None = None) -> None:
+        self.problem = problem
+        self.where = where
+        self.hint = hint
+        text = f"{where}: {problem}" if where else problem
+        super().__init__(f"{text} ({hint})" if hint else text)
+
+
+class UnknownEventError(InputError):
+    """An event that the script does not know."""
+
+
+class ScriptError(InputError):
+    """Arrays or names that do not make a script."""
+
+
+class FileFormatError(InputError):
+    """A file that is not a script file, or a damaged one."""

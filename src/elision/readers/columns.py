@@ -1,0 +1,143 @@
+"""Which columns of a table hold the case, the activity, the time and the domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elision.corpus import shown
+from elision.errors import InputError
+from elision.readers.cases import LIFECYCLE_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    # For case, activity, time and domain: a column, "" for none, None to go by common names.
+    Roles = dict[str, str | None]
+
+# Names as `_folded` leaves them, the surest first; two of one rank are not told apart.
+_KNOWN: dict[str, tuple[frozenset[str], ...]] = {
+    "case": (
+        frozenset({"caseconceptname"}),
+        frozenset({"caseid", "case", "traceid", "trace", "narrativeid", "narrative"}),
+        frozenset({"storyid", "story", "sessionid", "casenumber"}),
+    ),
+    "activity": (
+        frozenset({"conceptname"}),
+        frozenset({"activity", "activityname", "event", "eventname"}),
+        frozenset({"activityid", "eventtype", "action", "task"}),
+    ),
+    "time": (
+        frozenset({"timetimestamp"}),
+        frozenset({"timestamp", "completetimestamp", "completetime", "eventtime"}),
+        frozenset({"time", "datetime", "date", "endtime", "endtimestamp"}),
+        frozenset({"starttimestamp", "starttime"}),
+    ),
+    "domain": (frozenset({"domain", "casedomain"}),),
+}
+_NEEDED = ("case", "activity")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The names of the columns to read; None for those that the table does without."""
+
+    case: str
+    activity: str
+    time: str | None = None
+    domain: str | None = None
+    lifecycle: str | None = None
+
+    @property
+    def roles(self) -> tuple[str | None, ...]:
+        """The columns in the order of the fields."""
+        return self.case, self.activity, self.time, self.domain, self.lifecycle
+
+    @property
+    def used(self) -> list[str]:
+        """The columns that are there, each once."""
+        return list(dict.fromkeys(name for name in self.roles if name is not None))
+
+
+def choose(names: Sequence[object], roles: Roles, where: str) -> Columns:
+    """Find the columns of a table.
+
+    Parameters
+    ----------
+    names
+        All columns of the table.
+    roles
+        What was asked for.
+    where
+        The table, for messages.
+
+    Returns
+    -------
+    Columns
+
+    Raises
+    ------
+    InputError
+        Where a column is not there, or two would do equally well.
+    """
+    texts = [name for name in names if isinstance(name, str)]
+    asked = {role: _asked(texts, role, roles[role], where) for role in _KNOWN}
+    free = [name for name in texts if name not in asked.values()]
+    found = {role: asked[role] or _guessed(free, role, roles[role], where) for role in _KNOWN}
+    case, activity = found["case"], found["activity"]
+    if case is None or activity is None:
+        role = "case" if case is None else "activity"
+        raise InputError(
+            f"no column looks like the {role}; the columns are {_listed(texts)}",
+            where=where,
+            hint=f"name it with {role}=",
+        )
+    lifecycle = LIFECYCLE_KEY if LIFECYCLE_KEY in texts else None
+    chosen = Columns(case, activity, found["time"], found["domain"], lifecycle)
+    for name in chosen.used:
+        if texts.count(name) > 1:
+            raise InputError(f"two columns are named {shown(name)}", where=where)
+    return chosen
+
+
+def _asked(names: list[str], role: str, name: str | None, where: str) -> str | None:
+    if not name:
+        return None
+    if name not in names:
+        hint = "" if role != "domain" else ", or '' for none; in a table, domain= names a column"
+        raise InputError(
+            f"no column {shown(name)} for the {role}; the columns are {_listed(names)}",
+            where=where,
+            hint=f"give one of them as {role}={hint}",
+        )
+    return name
+
+
+def _guessed(names: list[str], role: str, asked: str | None, where: str) -> str | None:
+    if asked == "" and role not in _NEEDED:
+        return None
+    for rank in _KNOWN[role]:
+        fitting = [name for name in names if _folded(name) in rank]
+        if len(fitting) > 1:
+            raise InputError(
+                f"{_listed(fitting)} could each be the {role}",
+                where=where,
+                hint=f"name it with {role}=; the columns are {_listed(names)}",
+            )
+        if fitting:
+            return fitting[0]
+    return None
+
+
+def looks_known(names: Sequence[str]) -> bool:
+    """Whether the names include one for the case and one for the activity."""
+    folded = set(map(_folded, names))
+    return all(any(rank & folded for rank in _KNOWN[role]) for role in _NEEDED)
+
+
+def _folded(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(map(shown, names[:most])) + (", …" if len(names) > most else "")

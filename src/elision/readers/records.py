@@ -1,0 +1,138 @@
+"""JSONL and JSON: an object a narrative, with `events`, `steps`, `domain`, `id` and others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from elision.corpus import FIELDS, Corpus, Narrative, relocated, shown
+from elision.errors import InputError
+
+if TYPE_CHECKING:
+    from elision.readers.source import Source
+
+_FIELDS = frozenset(FIELDS)
+_BYTE = re.compile(r" \(byte (\d+)\)$")
+
+
+class Records:
+    """Gathers records as narratives.
+
+    Parameters
+    ----------
+    domain
+        The domain of records that state none.
+    """
+
+    def __init__(self, domain: str) -> None:
+        self._domain = domain
+        self._narratives: list[Narrative] = []
+        self._seen: dict[str, str] = {}
+
+    def add(self, record: object) -> None:
+        """Add one record: an object with fields, or a list of events alone.
+
+        Raises
+        ------
+        InputError
+            Where it is not a narrative.
+        """
+        if isinstance(record, dict):
+            self._narratives.append(self._narrative(record))
+        elif isinstance(record, Iterable) and not isinstance(record, str | bytes):
+            self._narratives.append(self._narrative({"events": record}))
+        else:
+            problem = f"{shown(record)} is not a narrative; expected an object or a list"
+            raise InputError(problem, hint='write it as {"events": ["…", "…"]}')
+
+    def _narrative(self, record: dict[str, object]) -> Narrative:
+        name = record.get("id")
+        if name is None:
+            name = str(len(self._narratives))
+        elif isinstance(name, int) and not isinstance(name, bool):
+            name = str(name)
+        domain = record.get("domain")
+        made = (
+            self._shared(record.get("events")),
+            record.get("steps"),
+            self._domain if domain is None or domain == "" else domain,
+            name,
+        )
+        if record.keys() <= _FIELDS:
+            return Narrative(*made)  # type: ignore[arg-type]  # Narrative checks what came
+        extra = {key: value for key, value in record.items() if key not in _FIELDS}
+        return Narrative(*made, extra)  # type: ignore[arg-type]  # the same
+
+    def _shared(self, events: object) -> object:
+        """Return the events with one string object an event type: logs repeat few types often."""
+        try:
+            if isinstance(events, list):
+                return tuple(map(self._seen.setdefault, events, events))
+        except TypeError:
+            pass  # something in it is not even hashable, as Narrative will say
+        return events
+
+    def corpus(self) -> Corpus:
+        """Return the narratives in the order they were added."""
+        return Corpus(self._narratives)
+
+
+def read_jsonl(source: Source, domain: str) -> Corpus:
+    """Read one JSON object a line; blank lines are passed over."""
+    records = Records(domain)
+    decode = msgspec.json.Decoder().decode
+    for number, line in enumerate(source.lines(newline="\n"), start=1):
+        if line.isspace():
+            continue
+        try:
+            records.add(decode(line))
+        except InputError as error:
+            raise _placed(error, f"{source.name} line {number}") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"not valid JSON: {error}; got {shown(line.strip())}",
+                where=f"{source.name} line {number}",
+                hint="write one JSON object a line",
+            ) from None
+    return records.corpus()
+
+
+def read_json(source: Source, domain: str) -> Corpus:
+    """Read one JSON list, of objects or of lists of strings."""
+    content = source.text().encode()
+    try:
+        document = msgspec.json.decode(content)
+    except (ValueError, RecursionError) as error:
+        place, hint = source.name, None
+        found = _BYTE.search(str(error))
+        if found:
+            line = content.count(b"\n", 0, int(found[1])) + 1
+            place += f" line {line}"
+        if content.lstrip().startswith(b"{"):
+            hint = "for one object a line, pass format='jsonl'"
+        problem = f"not valid JSON: {_BYTE.sub('', str(error))}"
+        raise InputError(problem, where=place, hint=hint) from None
+    if not isinstance(document, list):
+        hint = "write a list of objects, or one object a line with format='jsonl'"
+        problem = f"{shown(document)} is not a list of narratives"
+        raise InputError(problem, where=source.name, hint=hint)
+    return from_items(document, domain, f"{source.name} ")
+
+
+def from_items(items: Iterable[object], domain: str, prefix: str = "") -> Corpus:
+    """Return the corpus of records or lists of strings that are in memory already."""
+    records = Records(domain)
+    for index, item in enumerate(items):
+        try:
+            records.add(item)
+        except InputError as error:
+            raise _placed(error, f"{prefix}narratives[{index}]") from None
+    return records.corpus()
+
+
+def _placed(error: InputError, place: str) -> InputError:
+    """Return an error about a field with the record that has the field."""
+    return relocated(error, f"{place}, {error.where}" if error.where else place)

@@ -1,0 +1,446 @@
+"""`Script`: a left-to-right hidden Markov model with elisions, as an immutable value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from elision.errors import ScriptError
+from elision.lattice import Lattice, Parameters
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import networkx as nx
+    from numpy.typing import ArrayLike, NDArray
+
+    from elision.ask.between import Story
+    from elision.observations import Observation, Packed, Unknown
+
+START, END = "start", "end"
+"""Names of the first and the last state; no other state may bear them."""
+
+ROW_TOLERANCE = 1e-9
+"""How far a row of probabilities may be from summing to one."""
+
+Telling: TypeAlias = "str | Mapping[str | None, float]"
+"""What a state tells: one event always, or probabilities by event, None for silence."""
+
+
+class Script:
+    """The learned course of an activity.
+
+    States are numbered in topological order, 0 the start and the last one the end. Entering an
+    interior state tells one event or, with the probability ``elision``, nothing.
+
+    Parameters
+    ----------
+    events
+        Names of the events that can be told.
+    transition
+        (states, states), upper triangular; rows sum to one, the end's row is 0.
+    emission
+        (states, events); 0 for start and end.
+    elision
+        (states,); an interior row of ``emission`` and its elision sum to one.
+    states
+        Names of all states; made from their likeliest events if absent.
+    about
+        Notes that JSON can hold, kept with the script: where it comes from.
+
+    Raises
+    ------
+    ScriptError
+        If the arrays do not make a script; the message names the state.
+
+    Examples
+    --------
+    >>> script = Script.build(
+    ...     states={
+    ...         "hear": {"hear doorbell": 0.9, None: 0.1},
+    ...         "walk": {"walk to door": 0.5, None: 0.5},
+    ...         "open": "open door",
+    ...     },
+    ...     edges={"start": {"hear": 1}, "hear": {"walk": 1}, "walk": {"open": 1}, "open": {"end": 1}},
+    ... )
+    >>> script
+    Script(3 states, 4 edges, 3 events)
+    >>> round(np.exp(script.log_prob(["hear doorbell", "open door"])), 3)
+    0.45
+    """
+
+    def __init__(
+        self,
+        events: Sequence[str],
+        transition: ArrayLike,
+        emission: ArrayLike,
+        elision: ArrayLike,
+        *,
+        states: Sequence[str] | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._events = _names(events, "event")
+        self._transition = _frozen(transition, "transition", 2)
+        self._emission = _frozen(emission, "emission", 2)
+        self._elision = _frozen(elision, "elision", 1)
+        self._about = dict(about or {})
+        self._check_shapes()
+        if states is None:
+            states = name_states(self._events, self._emission)
+        self._states = _names(states, "state")
+        if len(self._states) != self.size:
+            raise ScriptError(f"{len(self._states)} state names for {self.size} states")
+        if (self._states[0], self._states[-1]) != (START, END):
+            raise ScriptError(f"first and last state must be named {START!r} and {END!r}")
+        self._check_probabilities()
+        self._check_reachability()
+
+    @classmethod
+    def build(
+        cls,
+        states: Mapping[str, Telling],
+        edges: Mapping[str, Mapping[str, float]],
+        *,
+        events: Sequence[str] | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> Script:
+        """Build a script from named states and edges, in any order.
+
+        Parameters
+        ----------
+        states
+            For each interior state the event it always tells, or a mapping from event to
+            probability in which None stands for silence.
+        edges
+            For each state but the end, the probability of each next state. The first state is
+            called "start", the last "end".
+        events
+            The vocabulary; by default the events of the states, in their order.
+        about
+            Notes kept with the script.
+        """
+        tellings: dict[str, Mapping[str | None, float]] = {
+            name: {telling: 1.0} if isinstance(telling, str) else telling
+            for name, telling in states.items()
+        }
+        order = [START, *_topological(list(tellings), edges), END]
+        if events is None:
+            told = (event for telling in tellings.values() for event in telling)
+            events = [event for event in dict.fromkeys(told) if event is not None]
+        number = {name: k for k, name in enumerate(order)}
+        event_number = {event: o for o, event in enumerate(events)}
+        transition = np.zeros((len(order), len(order)))
+        for source, targets in edges.items():
+            for target, probability in targets.items():
+                transition[number[source], number[target]] = probability
+        emission = np.zeros((len(order), len(event_number)))
+        elision = np.zeros(len(order))
+        for name, telling in tellings.items():
+            for event, probability in telling.items():
+                if event is None:
+                    elision[number[name]] = probability
+                elif event in event_number:
+                    emission[number[name], event_number[event]] = probability
+                else:
+                    raise ScriptError(f"state {name!r} tells {event!r}, which is not in `events`")
+        return cls(events, transition, emission, elision, states=order, about=about)
+
+    @classmethod
+    def from_parameters(
+        cls,
+        events: Sequence[str],
+        parameters: Parameters,
+        *,
+        states: Sequence[str] | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> Script:
+        """Build a script from a sparse edge list."""
+        return cls(
+            events,
+            parameters.dense_transition(),
+            parameters.emission,
+            parameters.elision,
+            states=states,
+            about=about,
+        )
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Names of the events that can be told."""
+        return self._events
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the states, "start" and "end" included."""
+        return self._states
+
+    @property
+    def transition(self) -> NDArray[np.float64]:
+        """Probability of each next state, (states, states), read-only."""
+        return self._transition
+
+    @property
+    def emission(self) -> NDArray[np.float64]:
+        """Probability of telling each event on entering a state, (states, events), read-only."""
+        return self._emission
+
+    @property
+    def elision(self) -> NDArray[np.float64]:
+        """Probability of staying silent on entering a state, (states,), read-only."""
+        return self._elision
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Notes kept with the script."""
+        return dict(self._about)
+
+    @property
+    def size(self) -> int:
+        """Number of states, start and end included."""
+        return len(self._elision)
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The script's numbers over a sparse edge list."""
+        return Parameters.from_dense(self._transition, self._emission, self._elision)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """Exact inference with this script."""
+        return Lattice(self.parameters)
+
+    def pack(
+        self, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "error"
+    ) -> Packed:
+        """Pack narratives over this script's events."""
+        from elision.observations import Packer  # noqa: PLC0415
+
+        return Packer(self._events, unknown=unknown).pack(narratives)
+
+    def log_prob(self, narrative: Iterable[Observation], *, unknown: Unknown = "error") -> float:
+        """Log-probability of one narrative, every silent path counted.
+
+        Parameters
+        ----------
+        narrative
+            Events by name; None stands for some event, unknown which, and a mapping from event to
+            weight for one of several.
+        unknown
+            "error" for events that the script does not know, or "ignore" to leave them out.
+        """
+        return float(self.lattice.log_prob(self.pack([narrative], unknown=unknown))[0])
+
+    def log_probs(
+        self, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "error"
+    ) -> NDArray[np.float64]:
+        """Log-probability of each of many narratives."""
+        packed = self.pack(narratives, unknown=unknown)
+        return self.lattice.log_prob(packed)[packed.place]
+
+    def between(
+        self, narrative: Iterable[Observation], *, unknown: Unknown = "error", least: float = 0.05
+    ) -> Story:
+        """What probably happened unsaid before, between and after the events of a narrative."""
+        from elision.ask.between import between  # noqa: PLC0415
+
+        return between(self, narrative, unknown=unknown, least=least)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the script to a JSON file (see ``docs/format.md``), whole or not at all."""
+        from elision.scriptfile import save  # noqa: PLC0415
+
+        save(self, path)
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """Convert to a networkx graph: nodes by state name, ``tells`` and ``elision`` on them."""
+        import networkx as nx  # noqa: PLC0415
+
+        graph: nx.DiGraph[str] = nx.DiGraph(events=self._events, about=self.about)
+        for k, name in enumerate(self._states):
+            told = np.flatnonzero(self._emission[k])
+            tells = {self._events[o]: float(self._emission[k, o]) for o in told}
+            graph.add_node(name, tells=tells, elision=float(self._elision[k]))
+        edges = self.parameters
+        for j, k, p in zip(edges.source, edges.target, edges.transition, strict=True):
+            graph.add_edge(self._states[j], self._states[k], probability=float(p))
+        return graph
+
+    @classmethod
+    def from_networkx(cls, graph: nx.DiGraph[str]) -> Script:
+        """Build a script from a graph as `to_networkx` makes it."""
+        states: dict[str, Telling] = {}
+        for name, data in graph.nodes(data=True):
+            if name not in (START, END):
+                states[name] = {**data["tells"], None: data["elision"]}
+        edges: dict[str, dict[str, float]] = {}
+        for source, target, data in graph.edges(data=True):
+            edges.setdefault(source, {})[target] = data["probability"]
+        return cls.build(
+            states, edges, events=graph.graph.get("events"), about=graph.graph.get("about")
+        )
+
+    def __repr__(self) -> str:
+        edges = len(self.parameters.source)
+        return f"Script({self.size - 2} states, {edges} edges, {len(self._events)} events)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Script):
+            return NotImplemented
+        return (
+            self._events == other._events
+            and self._states == other._states
+            and np.array_equal(self._transition, other._transition)
+            and np.array_equal(self._emission, other._emission)
+            and np.array_equal(self._elision, other._elision)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._events, self._states, self._transition.tobytes()))
+
+    def _check_shapes(self) -> None:
+        size = len(self._elision)
+        if size < 2:
+            raise ScriptError(f"{size} states, expected at least start and end")
+        if self._transition.shape != (size, size):
+            raise ScriptError(f"transition is {self._transition.shape}, expected {(size, size)}")
+        if self._emission.shape != (size, len(self._events)):
+            expected = (size, len(self._events))
+            raise ScriptError(f"emission is {self._emission.shape}, expected {expected}")
+
+    def _check_probabilities(self) -> None:
+        for array, kind in (
+            (self._transition, "transition"),
+            (self._emission, "emission"),
+            (self._elision, "elision"),
+        ):
+            bad = ~((array >= 0) & (array <= 1 + ROW_TOLERANCE))
+            if bad.any():
+                state = int(np.argwhere(bad)[0][0])
+                value = array[bad][0]
+                raise ScriptError(f"{kind} {value} is no probability", where=self._where(state))
+        backward = np.argwhere(np.tril(self._transition, -1))
+        if len(backward):
+            j, k = map(int, backward[0])
+            raise ScriptError(
+                f"an edge goes back from {self._states[j]!r} to {self._states[k]!r}",
+                hint="states must be in topological order; Script.build sorts them",
+            )
+        if self._transition[:, 0].any():
+            raise ScriptError("no edge may enter the start")
+        if self._transition[-1].any():
+            raise ScriptError("no edge may leave the end")
+        self._check_sums(self._transition[:-1].sum(axis=1), 0, "transitions")
+        for state in (0, self.size - 1):
+            if self._emission[state].any() or self._elision[state]:
+                raise ScriptError("start and end tell nothing", where=self._where(state))
+        told = self._emission.sum(axis=1) + self._elision
+        self._check_sums(told[1:-1], 1, "events and elision")
+
+    def _check_sums(self, sums: NDArray[np.float64], first: int, what: str) -> None:
+        bad = np.flatnonzero(~(np.abs(sums - 1) <= ROW_TOLERANCE))
+        if len(bad):
+            state = int(bad[0]) + first
+            raise ScriptError(f"{what} sum to {sums[bad[0]]}, expected 1", where=self._where(state))
+
+    def _check_reachability(self) -> None:
+        edges = self._transition > 0
+        reached = np.zeros(self.size, bool)
+        reached[0] = True
+        ending = np.zeros(self.size, bool)
+        ending[-1] = True
+        for k in range(1, self.size):
+            reached[k] = (reached & edges[:, k])[:k].any()
+        for k in range(self.size - 2, -1, -1):
+            ending[k] = (ending & edges[k])[k + 1 :].any()
+        for ok, problem in (
+            (reached, "cannot be reached from the start"),
+            (ending, "has no way to the end"),
+        ):
+            if not ok.all():
+                state = int(np.flatnonzero(~ok)[0])
+                raise ScriptError(f"{self._states[state]!r} {problem}", where=self._where(state))
+
+    def _where(self, state: int) -> str:
+        return f"state {state} ({self._states[state]!r})"
+
+
+def _names(names: Sequence[str], kind: str) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise ScriptError(f"{kind} names are the text {names!r}, expected a list")
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ScriptError(f"{kind} name {name!r}, expected a text that is not empty")
+        if not _encodable(name):
+            raise ScriptError(f"{kind} name {name!r} holds half a surrogate pair, expected Unicode")
+        if name in seen:
+            raise ScriptError(f"{kind} name {name!r} stands twice")
+        seen.add(name)
+    return tuple(names)
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _frozen(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.float64]:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ScriptError(f"{name} is no array of numbers") from None
+    if array.ndim != dimensions:
+        raise ScriptError(f"{name} has {array.ndim} dimensions, expected {dimensions}")
+    array.setflags(write=False)
+    return array
+
+
+def name_states(events: Sequence[str], emission: NDArray[np.float64]) -> tuple[str, ...]:
+    """Name each state after its likeliest event, with a number where names repeat."""
+    names = [START]
+    used = {START, END}
+    for row in emission[1:-1]:
+        name = events[int(row.argmax())] if row.any() else "silent"
+        candidate, number = name, 1
+        while candidate in used:
+            number += 1
+            candidate = f"{name} ({number})"
+        used.add(candidate)
+        names.append(candidate)
+    return (*names, END)
+
+
+def _topological(names: list[str], edges: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Order the states so that edges go forward, as near to the given order as can be."""
+    known = {START, END, *names}
+    for reserved in (START, END):
+        if reserved in names:
+            raise ScriptError(f"a state is named {reserved!r}, which is kept for the {reserved}")
+    waiting = dict.fromkeys(names, 0)
+    for source, targets in edges.items():
+        for target in targets:
+            for name in (source, target):
+                if name not in known:
+                    raise ScriptError(f"edge {source!r} -> {target!r}: no state {name!r}")
+            if source in waiting and target in waiting and source != target:
+                waiting[target] += 1
+    order: list[str] = []
+    ready = [name for name in names if waiting[name] == 0]
+    while ready:
+        name = ready.pop(0)
+        order.append(name)
+        for target in edges.get(name, {}):
+            if target in waiting and target != name:
+                waiting[target] -= 1
+                if waiting[target] == 0:
+                    ready.append(target)
+    if len(order) < len(names):
+        left = [name for name in names if waiting[name] > 0]
+        raise ScriptError(f"the edges go in a circle through {', '.join(map(repr, left[:5]))}")
+    return order
