@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-import os
+import gzip
 import pickle
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,6 +16,9 @@ from hypothesis import strategies as st
 from elision.corpus import Corpus, Narrative
 from elision.errors import InputError
 from elision.readers import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 words = st.text(min_size=1)
 told = st.lists(words, max_size=6).map(tuple)
@@ -145,7 +148,7 @@ class TestCorpus:
 
     def test_unknown_domain_names_near_ones(self) -> None:
         corpus = Corpus([*tellings(1, "making tea"), *tellings(1, "answering the door")])
-        with pytest.raises(InputError, match="no domain 'makin tea'.*did you mean 'making tea'"):
+        with pytest.raises(InputError, match=r"no domain 'makin tea'.*did you mean 'making tea'"):
             corpus.domain("makin tea")
         with pytest.raises(InputError, match="it has 'making tea', 'answering the door'"):
             corpus.domain("zzz")
@@ -287,6 +290,16 @@ class TestToJsonl:
         assert read(tmp_path / "stories.jsonl") == corpus
         assert len((tmp_path / "stories.jsonl").read_bytes().split(b"\n")) == 3
 
+    def test_packs_by_name(self, tmp_path: Path) -> None:
+        corpus = Corpus.of([["a", "b"]])
+        corpus.to_jsonl(tmp_path / "stories.jsonl")
+        corpus.to_jsonl(tmp_path / "stories.jsonl.gz")
+        packed = (tmp_path / "stories.jsonl.gz").read_bytes()
+        assert gzip.decompress(packed) == (tmp_path / "stories.jsonl").read_bytes()
+        assert read(tmp_path / "stories.jsonl.gz") == corpus
+        corpus.to_jsonl(tmp_path / "stories.jsonl.gz")
+        assert (tmp_path / "stories.jsonl.gz").read_bytes() == packed
+
     def test_keeps_mode_and_link_and_leaves_nothing_behind(self, tmp_path: Path) -> None:
         target = tmp_path / "real.jsonl"
         target.write_text("old")
@@ -297,7 +310,7 @@ class TestToJsonl:
         assert link.is_symlink()
         assert len(read(target)) == 1
         assert stat.S_IMODE(target.stat().st_mode) == 0o640
-        assert sorted(os.listdir(tmp_path)) == ["link.jsonl", "real.jsonl"]
+        assert sorted(tmp_path.iterdir()) == [link, target]
 
     def test_a_value_that_json_has_not_leaves_the_old_file(self, tmp_path: Path) -> None:
         target = tmp_path / "stories.jsonl"

@@ -126,7 +126,8 @@ def test_senses_are_nltks_in_order(
 def test_frequencies_add_up_over_the_senses(wordnet: WordNet) -> None:
     lines = (DEBIAN / "cntlist.rev").read_text().splitlines()
     for word in ("walk", "water", "cake", "oven"):
-        for pos, number in (("n", 1), ("v", 2)):
+        numbers: list[tuple[Any, int]] = [("n", 1), ("v", 2)]
+        for pos, number in numbers:
             counted = [int(x.split()[2]) for x in lines if x.startswith(f"{word}%{number}:")]
             assert wordnet.frequency(word, pos) == sum(counted)
 

@@ -20,11 +20,15 @@ from elision.scriptfile import load
 if TYPE_CHECKING:
     from elision.corpus import Corpus, Narrative
     from elision.learn.em import Converged, Prior, fit_parameters
+    from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.readers import read
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BMM",
+    "BMMEM",
+    "SEMHMM",
     "Converged",
     "Corpus",
     "ElisionError",
@@ -39,16 +43,21 @@ __all__ = [
     "fit_parameters",
     "get_threads",
     "load",
+    "mean_log_prob",
     "read",
     "set_threads",
 ]
 
 _LATER = {
+    "BMM": "elision.learn.sem",
+    "BMMEM": "elision.learn.sem",
+    "SEMHMM": "elision.learn.sem",
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",
     "Narrative": "elision.corpus",
     "Prior": "elision.learn.em",
     "fit_parameters": "elision.learn.em",
+    "mean_log_prob": "elision.learn.sem",
     "read": "elision.readers",
 }
 """Names whose modules are imported when they are first used, to keep ``import elision`` quick."""

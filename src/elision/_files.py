@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 from elision.errors import InputError
 
+LONGEST_PATH = 200
+"""Characters of a path that a message shows."""
+
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write to a temporary name in the same folder, then rename."""
-    target = Path(path)
+    """Write to a temporary name in the same folder, then rename.
+
+    A link is followed; what is neither a file nor a link to one is refused.
+    """
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-        temporary = Path(name)
+        target = _regular(path)
+        temporary = target.with_name(f".elision-{secrets.token_hex(8)}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
+                if target.exists():  # before a word is written: it may be a secret
+                    temporary.chmod(target.stat().st_mode & 0o777)
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.chmod(_mode(target))
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise InputError(
-            f"cannot be written: {error.strerror or error}", where=str(target)
-        ) from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        problem = f"cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise InputError(problem, where=shown_path(path)) from None
 
 
-def _mode(target: Path) -> int:
-    """Permissions of the file to be replaced, or those that a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as one line for a message, its end if it is very long."""
+    text = str(path)
+    if not text.isprintable():
+        text = repr(text)[1:-1]
+    return text if len(text) <= LONGEST_PATH else "..." + text[3 - LONGEST_PATH :]
+
+
+def _regular(path: str | os.PathLike[str]) -> Path:
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError("there is something other than a file")
+    return target

@@ -19,7 +19,7 @@ Symbols follow ``docs/formulas.md``. For a state ``k`` and ``i`` events told:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numpy as np
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 LANES = 64
 """Narratives side by side: eight vectors of eight doubles; wider gains nothing more."""
@@ -81,14 +79,18 @@ class Tally(NamedTuple):
     silence: NDArray[np.float64]
 
 
-def _jit(function: F) -> F:
-    compiled: F = numba.njit(
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile, keep the result on disk, and let go of the interpreter lock.
+
+    Sums may be reordered to vectorise, but infinities and NaN keep their meaning.
+    """
+    compiled: Callable[..., Any] = numba.njit(
         nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}
     )(function)
     return compiled
 
 
-@_jit
+@jit
 def _combine(out, weight, rows, index, first, last, lanes):
     """Sum ``weight[e] * rows[index[e]]`` over the edges first..last into ``out``."""
     for lane in range(lanes):
@@ -109,19 +111,19 @@ def _combine(out, weight, rows, index, first, last, lanes):
         edge += 1
 
 
-@_jit
+@jit
 def _width(length, states, narratives):
     """How many narratives of this length to put side by side."""
     fitting = WORKSPACE_DOUBLES // ((length + 1) * states)
     return min(narratives, max(1, min(LANES, fitting)))
 
 
-@_jit
+@jit
 def _table(buffer, rows, states, lanes):
     return buffer[: rows * states * lanes].reshape((rows, states, lanes))
 
 
-@_jit
+@jit
 def _lay_out(narratives, first, last, block, active):
     """Transpose narratives first..last to event-major lanes; return the longest one's length."""
     symbol, offset, _ = narratives
@@ -137,7 +139,7 @@ def _lay_out(narratives, first, last, block, active):
     return longest
 
 
-@_jit
+@jit
 def _rescale(visit, arrive, norm, exponent, lanes, states):
     """Bring lanes whose visits have become small back to order one."""
     for lane in range(lanes):
@@ -150,7 +152,7 @@ def _rescale(visit, arrive, norm, exponent, lanes, states):
                 arrive[k, lane] *= factor
 
 
-@_jit
+@jit
 def _forward(model, block, active, length, visit, arrive, exponent, ended):
     """Forward pass of one block; ``visit`` and ``arrive`` hold all rows or just the last two.
 
@@ -204,7 +206,7 @@ def _forward(model, block, active, length, visit, arrive, exponent, ended):
             _rescale(here, came, norm, exponent[i], going_on, end)
 
 
-@_jit
+@jit
 def _backward(model, block, active, length, exponent, seed, after, enter, lift):
     """Backward pass of one block, scaled by the forward pass and by ``seed`` = weight / ended."""
     _, _, _, out_first, out_target, out_weight, loop, elision, likelihood = model
@@ -215,7 +217,7 @@ def _backward(model, block, active, length, exponent, seed, after, enter, lift):
         entry = enter[i]
         for lane in range(going_on):
             entry[end, lane] = 0.0
-            lift[i, lane] = math.ldexp(1.0, exponent[i, lane] - exponent[i + 1, lane])
+            lift[i, lane] = math.ldexp(1.0, int(exponent[i, lane] - exponent[i + 1, lane]))
         for lane in range(going_on, lanes):
             entry[end, lane] = seed[lane]
         for k in range(end - 1, -1, -1):
@@ -240,7 +242,7 @@ def _backward(model, block, active, length, exponent, seed, after, enter, lift):
                 g[lane] = silent * b[lane]
 
 
-@_jit
+@jit
 def _judge(ended, exponent, active, length, weight, first, log_prob, seed):
     """Log-probability and backward seed of each lane; return whether any needs a closer look."""
     doubtful = False
@@ -256,7 +258,7 @@ def _judge(ended, exponent, active, length, weight, first, log_prob, seed):
     return doubtful
 
 
-@_jit
+@jit
 def _withdraw_doubtful(active, length, first, log_prob, weight, after, enter, doubtful):
     """Mark lanes whose tables may have lost paths that matter, and silence them in the tables."""
     end = enter.shape[1] - 1
@@ -281,7 +283,7 @@ def _withdraw_doubtful(active, length, first, log_prob, weight, after, enter, do
                 enter[i, end, lane] = 0.0
 
 
-@_jit
+@jit
 def _count_edges(model, active, length, visit, enter, tally):
     """Add the sum over i and lanes of visit_j(i) * enter_k(i), for every edge and self-loop."""
     _, _, _, out_first, out_target, _, _, _, _ = model
@@ -323,7 +325,7 @@ def _count_edges(model, active, length, visit, enter, tally):
             loop_count[j] += s0
 
 
-@_jit
+@jit
 def _count_emissions(block, active, length, arrive, after, lift, tally):
     """Add arrive_k(i) * after_k(i) for silence, arrive_k(i) * after_k(i+1) for telling o_i+1."""
     _, _, symbol_count, silence_count = tally
@@ -347,7 +349,7 @@ def _count_emissions(block, active, length, arrive, after, lift, tally):
                     row[told[lane]] += c[lane] * later[lane] * up[lane]
 
 
-@_jit
+@jit
 def log_prob(model, narratives, first, last, result):
     """Forward log-probability of the narratives first..last into ``result``."""
     states = model.elision.shape[0]
@@ -369,7 +371,7 @@ def log_prob(model, narratives, first, last, result):
         start = stop
 
 
-@_jit
+@jit
 def _buffers(narratives, states, first, last):
     """Four tables large enough for every block of the narratives first..last."""
     longest = narratives.offset[first + 1] - narratives.offset[first]
@@ -378,7 +380,7 @@ def _buffers(narratives, states, first, last):
     return np.empty((4, size))
 
 
-@_jit
+@jit
 def _solve(model, narratives, weight, first, width, buffers, result, doubtful):
     """Both passes over one block of ``width`` narratives; its tables and layout."""
     states = model.elision.shape[0]
@@ -402,7 +404,7 @@ def _solve(model, narratives, weight, first, width, buffers, result, doubtful):
     return visit, arrive, after, enter, lift, block, active, length
 
 
-@_jit
+@jit
 def expected_counts(model, narratives, first, last, tally, result, doubtful):
     """Add the expected counts of the narratives first..last, without the factors of the edge.
 
@@ -424,7 +426,7 @@ def expected_counts(model, narratives, first, last, tally, result, doubtful):
         start += width
 
 
-@_jit
+@jit
 def posterior(model, narratives, first, last, row_of, told, entered, visited, result, doubtful):
     """Posterior of each narrative first..last, row ``row_of[s] + i`` for i events told.
 

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from elision._kernels import _jit
+from elision._kernels import jit
 
 
-@_jit
+@jit
 def _log_combine(log_weight, row, index, first, last):
     """Log of the sum of exp(log_weight[e] + row[index[e]]) over the edges first..last."""
     largest = -math.inf
@@ -27,7 +27,7 @@ def _log_combine(log_weight, row, index, first, last):
     return largest + math.log(total)
 
 
-@_jit
+@jit
 def _log_add(x, y):
     larger = max(x, y)
     if larger == -math.inf:
@@ -35,7 +35,7 @@ def _log_add(x, y):
     return larger + math.log1p(math.exp(min(x, y) - larger))
 
 
-@_jit
+@jit
 def log_tables(model, log_model, symbol):
     """Log of visit, arrive, after, enter for one narrative, and its log-probability.
 
@@ -89,7 +89,7 @@ def log_tables(model, log_model, symbol):
     return visit, arrive, after, enter, log_prob
 
 
-@_jit
+@jit
 def log_counts(model, log_model, symbol, weight, tally):
     """Add the expected counts of one narrative, all factors included; return its log-probability.
 
@@ -116,7 +116,7 @@ def log_counts(model, log_model, symbol, weight, tally):
     return log_prob
 
 
-@_jit
+@jit
 def log_posterior(model, log_model, symbol, first, told, entered, visited):
     """Write one narrative's posterior to the rows from ``first``; return its log-probability."""
     visit, arrive, after, _, log_prob = log_tables(model, log_model, symbol)
@@ -133,7 +133,7 @@ def log_posterior(model, log_model, symbol, first, told, entered, visited):
     return log_prob
 
 
-@_jit
+@jit
 def best_alignment(model, log_model, symbol, path, position):
     """Most probable path; write its states and the events they told (-1: silent).
 

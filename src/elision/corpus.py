@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gzip
 import math
 import operator
 import os
@@ -104,6 +105,20 @@ class Narrative:
         """How many events, or sentences where the events are not known yet."""
         told = self.steps if self.events is None else self.events
         return len(told or ())
+
+
+def unchecked(
+    events: tuple[str, ...] | None, steps: tuple[str, ...] | None, domain: str, name: str
+) -> Narrative:
+    """Return a narrative of values that a reader has checked already, in a third of the time."""
+    narrative = object.__new__(Narrative)
+    put = object.__setattr__
+    put(narrative, "events", events)
+    put(narrative, "steps", steps)
+    put(narrative, "domain", domain)
+    put(narrative, "id", name)
+    put(narrative, "extra", _NO_EXTRA)
+    return narrative
 
 
 def _check_text(value: object, name: str) -> None:
@@ -215,13 +230,13 @@ class Corpus(Sequence[Narrative]):
         """
         if not isinstance(narratives, Iterable) or isinstance(narratives, str | bytes | Mapping):
             raise InputError(f"{shown(narratives)} is not a list of lists of strings")
+        _check_text(domain, "domain")
         made = []
         for index, events in enumerate(narratives):
             try:
                 made.append(Narrative(_strings(events, "events"), None, domain, str(index)))
             except InputError as error:
-                place = error.where if error.where == "field 'domain'" else f"narratives[{index}]"
-                raise relocated(error, place) from None
+                raise relocated(error, f"narratives[{index}]") from None
         return cls(made)
 
     def __len__(self) -> int:
@@ -405,7 +420,8 @@ class Corpus(Sequence[Narrative]):
         Parameters
         ----------
         path
-            The file to write; a file that is there already is replaced.
+            The file to write, packed with gzip if its name ends in .gz; a file that is there
+            already is replaced.
 
         Raises
         ------
@@ -434,7 +450,11 @@ class Corpus(Sequence[Narrative]):
                     f"cannot be written as JSON: {error}",
                     where=f"narratives[{index}] (id {shown(narrative.id)})",
                 ) from None
-        write_atomically(_regular(path), b"\n".join([*lines, b""]))
+        content = b"\n".join([*lines, b""])
+        target = _regular(path)
+        packed = str(os.fspath(path)).endswith(".gz")
+        # Without the time of writing, so that the same corpus makes the same bytes.
+        write_atomically(target, gzip.compress(content, mtime=0) if packed else content)
 
 
 def _regular(path: str | os.PathLike[str]) -> Path:

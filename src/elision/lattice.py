@@ -160,7 +160,7 @@ class Lattice:
             total, (model.out_weight, model.loop, model.likelihood, model.elision), strict=True
         ):
             part *= factor
-        for s in np.flatnonzero(doubtful):
+        for s in np.flatnonzero(doubtful).tolist():
             result[s] = _log_kernels.log_counts(
                 model, self._log_model(model), _one(packed, s), packed.weight[s], total
             )
@@ -210,7 +210,7 @@ class Lattice:
                 model, narratives, first, last, row_of, told, entered, visited, result, doubtful
             ),
         )
-        for s in np.flatnonzero(doubtful):
+        for s in np.flatnonzero(doubtful).tolist():
             result[s] = _log_kernels.log_posterior(
                 model, self._log_model(model), _one(packed, s), row_of[s], told, entered, visited
             )

@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Observation: TypeAlias = "str | None | Mapping[str, float]"
+Observation: TypeAlias = "str | Mapping[str, float] | None"
 """An event by name, None for "some event, unknown which", or weights of the events it may be."""
 
 Unknown: TypeAlias = Literal["error", "ignore"]
 """What to do with an event that the script does not know."""
 
+LONGEST_LIKENED = 100
+"""Characters above which no similar name is sought for an unknown event: it takes too long."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Packed:
     """Distinct narratives as arrays, longest first.
 
@@ -61,10 +65,11 @@ class Packed:
     def take(self, which: NDArray[np.int64]) -> Packed:
         """Keep the distinct narratives ``which`` (ascending), for the kernels."""
         lengths = np.diff(self.offset)[which]
-        pieces = [self.symbol[self.offset[s] : self.offset[s + 1]] for s in which]
+        offset = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        source = np.repeat(self.offset[which] - offset[:-1], lengths) + np.arange(offset[-1])
         return Packed(
-            symbol=np.concatenate(pieces) if pieces else self.symbol[:0],
-            offset=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            symbol=self.symbol[source],
+            offset=offset,
             weight=self.weight[which],
             place=np.arange(len(which)),
             soft=self.soft,
@@ -85,6 +90,8 @@ class Packer:
         if unknown not in ("error", "ignore"):
             raise InputError(f"unknown={unknown!r}, expected 'error' or 'ignore'")
         self._index = {event: number for number, event in enumerate(events)}
+        if len(self._index) < len(events):  # symbols beyond the events would collide with them
+            raise InputError(f"{len(events)} events, only {len(self._index)} of them distinct")
         self._unknown = unknown
         self._soft: dict[tuple[tuple[int, float], ...], int] = {}
 
@@ -93,7 +100,23 @@ class Packer:
         narratives: Iterable[Iterable[Observation]],
         weights: Iterable[float] | None = None,
     ) -> Packed:
-        """Pack narratives, identical ones once, with the number of times they were given."""
+        """Pack narratives, identical ones once, with the number of times they were given.
+
+        Parameters
+        ----------
+        narratives
+            Events in order; None stands for some event, a mapping for weights by event.
+        weights
+            How much each narrative counts, 1 if absent.
+
+        Raises
+        ------
+        UnknownEventError
+            If an event is not in the vocabulary and ``unknown`` is "error".
+        InputError
+            If something is no narrative, no event or no positive weight.
+        """
+        self._soft = {}
         distinct: dict[tuple[int, ...], int] = {}
         place: list[int] = []
         weight: list[float] = []
@@ -103,8 +126,11 @@ class Packer:
             slot = distinct.setdefault(key, len(distinct))
             if slot == len(weight):
                 weight.append(0.0)
-            weight[slot] += 1.0 if given is None else self._checked_weight(given, number)
             place.append(slot)
+            if given is None:
+                weight[slot] += 1.0
+            elif number < len(given):
+                weight[slot] += _checked_weight(given[number], number)
         if given is not None and len(given) != len(place):
             raise InputError(f"{len(given)} weights came for {len(place)} narratives")
         return self._arrays(list(distinct), np.asarray(weight, float), np.asarray(place, np.int64))
@@ -135,10 +161,10 @@ class Packer:
     def _symbols(self, number: int, narrative: Iterable[Observation]) -> tuple[int, ...]:
         if isinstance(narrative, (str, bytes)):
             raise InputError(
-                f"narrative {number} is the text {_short(narrative)}, expected a list of events",
+                f"narrative {number} is the text {short(narrative)}, expected a list of events",
                 hint="wrap a single narrative in a list of its events",
             )
-        items = list(narrative)
+        items = _items(number, narrative)
         try:  # the common case: names only, all known
             return tuple([self._index[item] for item in items])  # type: ignore[index]
         except (KeyError, TypeError):
@@ -155,56 +181,75 @@ class Packer:
         if item is None:
             return self._soft_symbol(tuple((event, 1.0) for event in range(len(self._index))))
         if isinstance(item, Mapping):
-            return self._soft_symbol(self._weights(item, where))
+            pairs = self._weights(item, where)
+            return self._soft_symbol(pairs) if pairs else None
         raise InputError(
-            f"{_short(item)} is no event, expected a name, None or weights by name", where=where
+            f"{short(item)} is no event, expected a name, None or weights by name", where=where
         )
 
     def _soft_symbol(self, pairs: tuple[tuple[int, float], ...]) -> int:
         return len(self._index) + self._soft.setdefault(pairs, len(self._soft))
 
     def _weights(self, item: Mapping[object, object], where: str) -> tuple[tuple[int, float], ...]:
+        """Return the positive weights by event number; none if only unknown events have some."""
         pairs = []
+        ignored = False
         for event, share in item.items():
             if not isinstance(event, str):
-                raise InputError(f"{_short(event)} is no event name", where=where)
-            if event not in self._index:
-                if self._unknown == "error":
-                    raise self._unknown_event(event, where)
-                continue
-            if (
-                not isinstance(share, (int, float, np.number))
-                or not math.isfinite(share)
-                or share < 0
-            ):
-                raise InputError(
-                    f"weight {_short(share)} of {event!r}, expected a number from 0", where=where
-                )
-            if share > 0:
-                pairs.append((self._index[event], float(share)))
-        if not pairs:
+                raise InputError(f"{short(event)} is no event name", where=where)
+            if event not in self._index and self._unknown == "error":
+                raise self._unknown_event(event, where)
+            number = real(share)
+            if not (math.isfinite(number) and number >= 0):
+                problem = f"weight {short(share)} of {short(event)}, expected a number from 0"
+                raise InputError(problem, where=where)
+            if number > 0 and event in self._index:
+                pairs.append((self._index[event], number))
+            elif number > 0:
+                ignored = True
+        if not pairs and not ignored:
             raise InputError("no event has a positive weight", where=where)
         return tuple(sorted(pairs))
 
     def _unknown_event(self, event: str, where: str) -> UnknownEventError:
-        near = difflib.get_close_matches(event, self._index, n=3)
-        hint = "did you mean " + " or ".join(map(repr, near)) + "?" if near else None
+        likened = len(event) <= LONGEST_LIKENED
+        near = difflib.get_close_matches(event, self._index, n=3) if likened else []
+        hint = "did you mean " + " or ".join(map(short, near)) + "?" if near else None
         return UnknownEventError(
-            f"unknown event {_short(event)}",
+            f"unknown event {short(event)}",
             where=where,
             hint=hint or "unknown='ignore' leaves such events out",
         )
 
-    @staticmethod
-    def _checked_weight(weights: list[float], number: int) -> float:
-        weight = float(weights[number]) if number < len(weights) else math.nan
-        if not (math.isfinite(weight) and weight > 0):
-            raise InputError(
-                f"weight of narrative {number} is {weight}, expected a positive number"
-            )
-        return weight
 
-
-def _short(value: object) -> str:
-    text = repr(value)
+def short(value: object) -> str:
+    """Return a value as one line for a message, cut if it is long."""
+    text = repr(value[:60]) if isinstance(value, (str, bytes)) else " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def real(value: object) -> float:
+    """Return a number as float, and NaN for anything else."""
+    try:
+        return float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:
+        return math.inf
+
+
+def _items(number: int, narrative: Iterable[Observation]) -> list[Observation]:
+    ordered = not isinstance(narrative, (Mapping, set, frozenset))
+    try:
+        items = iter(narrative) if ordered else None
+    except TypeError:
+        items = None
+    if items is None:
+        raise InputError(f"narrative {number} is {short(narrative)}, expected a list of events")
+    return list(items)
+
+
+def _checked_weight(weight: object, number: int) -> float:
+    value = real(weight)
+    if not (math.isfinite(value) and value > 0):
+        problem = f"weight of narrative {number} is {short(weight)}, expected a positive number"
+        raise InputError(problem)
+    return value

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+import heapq
+import math
+from collections.abc import Mapping
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from elision.errors import ScriptError
 from elision.lattice import Lattice, Parameters
+from elision.observations import real, short
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
     import networkx as nx
@@ -25,6 +29,10 @@ START, END = "start", "end"
 
 ROW_TOLERANCE = 1e-9
 """How far a row of probabilities may be from summing to one."""
+
+DEEPEST_NOTE = 50
+LARGEST_NOTE_BITS = 1024
+"""How deep the notes may nest and how large their integers may be, for every JSON reader's sake."""
 
 Telling: TypeAlias = "str | Mapping[str | None, float]"
 """What a state tells: one event always, or probabilities by event, None for silence."""
@@ -49,7 +57,8 @@ class Script:
     states
         Names of all states; made from their likeliest events if absent.
     about
-        Notes that JSON can hold, kept with the script: where it comes from.
+        Notes that JSON can hold, kept with the script: where it comes from. Two scripts that
+        differ only here are equal.
 
     Raises
     ------
@@ -64,11 +73,16 @@ class Script:
     ...         "walk": {"walk to door": 0.5, None: 0.5},
     ...         "open": "open door",
     ...     },
-    ...     edges={"start": {"hear": 1}, "hear": {"walk": 1}, "walk": {"open": 1}, "open": {"end": 1}},
+    ...     edges={
+    ...         "start": {"hear": 1},
+    ...         "hear": {"walk": 1},
+    ...         "walk": {"open": 1},
+    ...         "open": {"end": 1},
+    ...     },
     ... )
     >>> script
     Script(3 states, 4 edges, 3 events)
-    >>> round(np.exp(script.log_prob(["hear doorbell", "open door"])), 3)
+    >>> round(float(np.exp(script.log_prob(["hear doorbell", "open door"]))), 3)
     0.45
     """
 
@@ -86,7 +100,7 @@ class Script:
         self._transition = _frozen(transition, "transition", 2)
         self._emission = _frozen(emission, "emission", 2)
         self._elision = _frozen(elision, "elision", 1)
-        self._about = dict(about or {})
+        self._about = _note({} if about is None else about, "about")
         self._check_shapes()
         if states is None:
             states = name_states(self._events, self._emission)
@@ -124,28 +138,35 @@ class Script:
         """
         tellings: dict[str, Mapping[str | None, float]] = {
             name: {telling: 1.0} if isinstance(telling, str) else telling
-            for name, telling in states.items()
+            for name, telling in _mapping(states, "states").items()
         }
-        order = [START, *_topological(list(tellings), edges), END]
+        for name, telling in tellings.items():
+            _mapping(telling, f"state {short(name)}")
+        for name, targets in _mapping(edges, "edges").items():
+            _mapping(targets, f"edges of {short(name)}")
+        order = _names([START, *_topological(list(tellings), edges), END], "state")
         if events is None:
             told = (event for telling in tellings.values() for event in telling)
             events = [event for event in dict.fromkeys(told) if event is not None]
+        events = _names(events, "event")
         number = {name: k for k, name in enumerate(order)}
         event_number = {event: o for o, event in enumerate(events)}
         transition = np.zeros((len(order), len(order)))
         for source, targets in edges.items():
             for target, probability in targets.items():
-                transition[number[source], number[target]] = probability
-        emission = np.zeros((len(order), len(event_number)))
+                where = f"edge {short(source)} -> {short(target)}"
+                transition[number[source], number[target]] = _probability(probability, where)
+        emission = np.zeros((len(order), len(events)))
         elision = np.zeros(len(order))
         for name, telling in tellings.items():
             for event, probability in telling.items():
+                where = f"state {short(name)}"
                 if event is None:
-                    elision[number[name]] = probability
+                    elision[number[name]] = _probability(probability, where)
                 elif event in event_number:
-                    emission[number[name], event_number[event]] = probability
+                    emission[number[name], event_number[event]] = _probability(probability, where)
                 else:
-                    raise ScriptError(f"state {name!r} tells {event!r}, which is not in `events`")
+                    raise ScriptError(f"{where} tells {short(event)}, which is not in `events`")
         return cls(events, transition, emission, elision, states=order, about=about)
 
     @classmethod
@@ -194,8 +215,9 @@ class Script:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Notes kept with the script."""
-        return dict(self._about)
+        """Notes kept with the script, as a copy."""
+        notes: dict[str, Any] = _note(self._about, "about")
+        return notes
 
     @property
     def size(self) -> int:
@@ -205,7 +227,10 @@ class Script:
     @cached_property
     def parameters(self) -> Parameters:
         """The script's numbers over a sparse edge list."""
-        return Parameters.from_dense(self._transition, self._emission, self._elision)
+        parameters = Parameters.from_dense(self._transition, self._emission, self._elision)
+        for array in (parameters.source, parameters.target, parameters.transition):
+            array.setflags(write=False)
+        return parameters
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -271,16 +296,26 @@ class Script:
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph[str]) -> Script:
         """Build a script from a graph as `to_networkx` makes it."""
+        if not graph.is_directed() or graph.is_multigraph():
+            raise ScriptError(f"a {type(graph).__name__}, expected a networkx.DiGraph")
         states: dict[str, Telling] = {}
         for name, data in graph.nodes(data=True):
             if name not in (START, END):
-                states[name] = {**data["tells"], None: data["elision"]}
+                where = f"state {short(name)}"
+                tells = _mapping(_attribute(data, "tells", where), where)
+                states[name] = {**tells, None: _attribute(data, "elision", where)}
         edges: dict[str, dict[str, float]] = {}
         for source, target, data in graph.edges(data=True):
-            edges.setdefault(source, {})[target] = data["probability"]
+            where = f"edge {short(source)} -> {short(target)}"
+            edges.setdefault(source, {})[target] = _attribute(data, "probability", where)
         return cls.build(
             states, edges, events=graph.graph.get("events"), about=graph.graph.get("about")
         )
+
+    def __reduce__(self) -> tuple[Callable[..., Script], tuple[Any, ...]]:
+        """Copy and pickle by building anew: arrays would come back writable."""
+        build = partial(type(self), states=self._states, about=self._about)
+        return build, (self._events, self._transition, self._emission, self._elision)
 
     def __repr__(self) -> str:
         edges = len(self.parameters.source)
@@ -321,17 +356,17 @@ class Script:
                 state = int(np.argwhere(bad)[0][0])
                 value = array[bad][0]
                 raise ScriptError(f"{kind} {value} is no probability", where=self._where(state))
-        backward = np.argwhere(np.tril(self._transition, -1))
-        if len(backward):
-            j, k = map(int, backward[0])
-            raise ScriptError(
-                f"an edge goes back from {self._states[j]!r} to {self._states[k]!r}",
-                hint="states must be in topological order; Script.build sorts them",
-            )
         if self._transition[:, 0].any():
             raise ScriptError("no edge may enter the start")
         if self._transition[-1].any():
             raise ScriptError("no edge may leave the end")
+        backward = np.argwhere(np.tril(self._transition, -1))
+        if len(backward):
+            j, k = map(int, backward[0])
+            raise ScriptError(
+                f"an edge goes back from {short(self._states[j])} to {short(self._states[k])}",
+                hint="states must be in topological order; Script.build sorts them",
+            )
         self._check_sums(self._transition[:-1].sum(axis=1), 0, "transitions")
         for state in (0, self.size - 1):
             if self._emission[state].any() or self._elision[state]:
@@ -355,31 +390,36 @@ class Script:
             reached[k] = (reached & edges[:, k])[:k].any()
         for k in range(self.size - 2, -1, -1):
             ending[k] = (ending & edges[k])[k + 1 :].any()
-        for ok, problem in (
-            (reached, "cannot be reached from the start"),
-            (ending, "has no way to the end"),
-        ):
-            if not ok.all():
-                state = int(np.flatnonzero(~ok)[0])
-                raise ScriptError(f"{self._states[state]!r} {problem}", where=self._where(state))
+        stuck, lost = np.flatnonzero(~ending), np.flatnonzero(~reached)
+        if len(stuck):  # the last one: those before it may be stuck because it is
+            raise ScriptError("has no way to the end", where=self._where(int(stuck[-1])))
+        if len(lost):
+            where = self._where(int(lost[0]))
+            raise ScriptError("cannot be reached from the start", where=where)
 
     def _where(self, state: int) -> str:
-        return f"state {state} ({self._states[state]!r})"
+        return f"state {state} ({short(self._states[state])})"
 
 
-def _names(names: Sequence[str], kind: str) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise ScriptError(f"{kind} names are the text {names!r}, expected a list")
+def _names(names: Iterable[str], kind: str) -> tuple[str, ...]:
+    ordered = not isinstance(names, (str, bytes, set, frozenset))
+    try:
+        listed = tuple(names) if ordered else None
+    except TypeError:
+        listed = None
+    if listed is None:
+        raise ScriptError(f"{kind} names are {short(names)}, expected a list")
     seen: set[str] = set()
-    for name in names:
+    for name in listed:
         if not isinstance(name, str) or not name:
-            raise ScriptError(f"{kind} name {name!r}, expected a text that is not empty")
+            raise ScriptError(f"{kind} name {short(name)}, expected a text that is not empty")
         if not _encodable(name):
-            raise ScriptError(f"{kind} name {name!r} holds half a surrogate pair, expected Unicode")
+            problem = f"{kind} name {short(name)} holds half a surrogate pair, expected Unicode"
+            raise ScriptError(problem)
         if name in seen:
-            raise ScriptError(f"{kind} name {name!r} stands twice")
+            raise ScriptError(f"{kind} name {short(name)} stands twice")
         seen.add(name)
-    return tuple(names)
+    return listed
 
 
 def _encodable(name: str) -> bool:
@@ -390,13 +430,59 @@ def _encodable(name: str) -> bool:
     return True
 
 
+def _note(value: Any, where: str, depth: int = 0) -> Any:
+    """Copy a note, tuples as lists, once it is known that a JSON file gives it back."""
+    if depth > DEEPEST_NOTE:
+        raise ScriptError(f"nested deeper than {DEEPEST_NOTE} levels", where=where)
+    if isinstance(value, Mapping) or depth == 0:
+        notes = _mapping(value, where)
+        for key in notes:
+            if not isinstance(key, str) or not _encodable(key):
+                raise ScriptError(f"the key {short(key)}, expected Unicode text", where=where)
+        return {str(key): _note(item, where, depth + 1) for key, item in notes.items()}
+    if isinstance(value, (list, tuple)):
+        return [_note(item, where, depth + 1) for item in value]
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return None if value is None else bool(value)
+    if isinstance(value, str) and _encodable(value):
+        return str(value)
+    if isinstance(value, (int, np.integer)) and int(value).bit_length() <= LARGEST_NOTE_BITS:
+        return int(value)
+    if isinstance(value, (float, np.floating)) and math.isfinite(value):
+        return float(value)
+    raise ScriptError(f"{short(value)}, expected what JSON can hold", where=where)
+
+
+def _mapping(value: Any, where: str) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise ScriptError(f"{short(value)}, expected a mapping", where=where)
+    return value
+
+
+def _attribute(data: Mapping[str, Any], name: str, where: str) -> Any:
+    if name not in data:
+        raise ScriptError(f"the graph says nothing of `{name}`", where=where)
+    return data[name]
+
+
+def _probability(value: object, where: str) -> float:
+    number = real(value)
+    if math.isnan(number):
+        raise ScriptError(f"{short(value)} is no probability", where=where)
+    return number
+
+
 def _frozen(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.float64]:
     try:
-        array = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        raise ScriptError(f"{name} is no array of numbers") from None
+        given = np.asarray(values)
+        array = given.astype(np.float64, order="C") if given.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        raise ScriptError(f"{name} is {short(values)}, expected an array of numbers")
     if array.ndim != dimensions:
         raise ScriptError(f"{name} has {array.ndim} dimensions, expected {dimensions}")
+    array += 0.0  # makes -0.0 to 0.0, so that equal scripts have equal bytes
     array.setflags(write=False)
     return array
 
@@ -405,12 +491,14 @@ def name_states(events: Sequence[str], emission: NDArray[np.float64]) -> tuple[s
     """Name each state after its likeliest event, with a number where names repeat."""
     names = [START]
     used = {START, END}
+    last: dict[str, int] = {}
     for row in emission[1:-1]:
         name = events[int(row.argmax())] if row.any() else "silent"
-        candidate, number = name, 1
+        candidate, number = name, last.get(name, 1)
         while candidate in used:
             number += 1
             candidate = f"{name} ({number})"
+        last[name] = number
         used.add(candidate)
         names.append(candidate)
     return (*names, END)
@@ -422,25 +510,29 @@ def _topological(names: list[str], edges: Mapping[str, Mapping[str, float]]) -> 
     for reserved in (START, END):
         if reserved in names:
             raise ScriptError(f"a state is named {reserved!r}, which is kept for the {reserved}")
+    rank = {name: k for k, name in enumerate(names)}
     waiting = dict.fromkeys(names, 0)
+    following: dict[str, list[str]] = {name: [] for name in names}
     for source, targets in edges.items():
-        for target in targets:
+        for target, probability in targets.items():
             for name in (source, target):
                 if name not in known:
-                    raise ScriptError(f"edge {source!r} -> {target!r}: no state {name!r}")
-            if source in waiting and target in waiting and source != target:
+                    problem = f"edge {short(source)} -> {short(target)}: no state {short(name)}"
+                    raise ScriptError(problem)
+            inner = source in waiting and target in waiting and source != target
+            if inner and probability != 0:
                 waiting[target] += 1
+                following[source].append(target)
     order: list[str] = []
-    ready = [name for name in names if waiting[name] == 0]
+    ready = [rank[name] for name in names if waiting[name] == 0]
     while ready:
-        name = ready.pop(0)
+        name = names[heapq.heappop(ready)]
         order.append(name)
-        for target in edges.get(name, {}):
-            if target in waiting and target != name:
-                waiting[target] -= 1
-                if waiting[target] == 0:
-                    ready.append(target)
+        for target in following[name]:
+            waiting[target] -= 1
+            if waiting[target] == 0:
+                heapq.heappush(ready, rank[target])
     if len(order) < len(names):
         left = [name for name in names if waiting[name] > 0]
-        raise ScriptError(f"the edges go in a circle through {', '.join(map(repr, left[:5]))}")
+        raise ScriptError(f"the edges go in a circle through {', '.join(map(short, left[:5]))}")
     return order

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 import numpy as np
 
-from elision._files import write_atomically
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, ScriptError
+from elision.observations import short
 from elision.script import END, START, Script
 
 if TYPE_CHECKING:
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 FORMAT = "elision-script"
 VERSION = 1
 LARGEST_BYTES = 64 << 20
-MOST_STATES = 20_000
-"""A larger file or script is refused before it can exhaust the memory."""
+MOST_CELLS = 1 << 26
+"""A larger file, or more cells in the arrays of a script, is refused before the memory runs out."""
 
 _CHECKSUM = re.compile(rb'"checksum": ?"sha256:([0-9a-f]{64})"')
 
@@ -47,6 +50,11 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def dumps(script: Script) -> bytes:
     """Return the bytes of a script file.
 
+    Raises
+    ------
+    ScriptError
+        If the script is so large that `loads` would refuse the file.
+
     Examples
     --------
     >>> import elision as el
@@ -54,6 +62,9 @@ def dumps(script: Script) -> bytes:
     >>> loads(dumps(script)) == script
     True
     """
+    problem = _too_many_cells(script.size, len(script.events))
+    if problem:
+        raise ScriptError(problem)
     states = [
         {"name": name, "elision": elision, "tells": _pairs(row)}
         for name, elision, row in zip(
@@ -64,37 +75,51 @@ def dumps(script: Script) -> bytes:
     triples = zip(
         edges.source.tolist(), edges.target.tolist(), edges.transition.tolist(), strict=True
     )
-    try:
-        about = _json(script.about)
-    except (TypeError, ValueError) as error:
-        raise ScriptError(f"`about` does not fit into JSON: {error}") from None
     text = "\n".join(
         [
             "{",
             f'"format": "{FORMAT}",',
             f'"version": {VERSION},',
             f'"checksum": "sha256:{"0" * 64}",',
-            f'"about": {about},',
+            f'"about": {_json(script.about)},',
             f'"events": {_lines(script.events)},',
             f'"states": {_lines(states)},',
             f'"edges": {_lines(list(triples))}',
             "}\n",
         ]
     ).encode()
+    if len(text) > LARGEST_BYTES:
+        raise ScriptError(f"{len(text)} bytes as a file, expected at most {LARGEST_BYTES}")
     digest = hashlib.sha256(text).hexdigest().encode()
     return _CHECKSUM.sub(b'"checksum": "sha256:' + digest + b'"', text, count=1)
 
 
 def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Script:
-    """Read a script from the bytes of its file."""
+    """Read a script from the bytes of its file.
+
+    Parameters
+    ----------
+    content
+        All bytes of the file.
+    where
+        The name of the file, for messages.
+    checksum
+        False reads a file that was edited by hand, whose checksum no longer fits.
+
+    Raises
+    ------
+    FileFormatError
+        If these are not the bytes of a script file; the message is one line.
+    """
     raw = _parse(content, where)
     _check_header(raw, where)
     if checksum:
-        _check_sum(content, where)
+        _check_sum(content, raw.get("checksum"), where)
     try:
         file = msgspec.convert(raw, _File, strict=True)
-    except msgspec.ValidationError as error:
-        raise FileFormatError(f"damaged script file: {error}", where=where) from None
+    except (msgspec.ValidationError, UnicodeError) as error:  # UnicodeError: half a surrogate pair
+        said = repr(str(error))[1:-1][:150]
+        raise FileFormatError(f"damaged script file: {said}", where=where) from None
     return _script(file, where)
 
 
@@ -118,15 +143,17 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
     FileFormatError
         If the file is missing, damaged, too large or of another format.
     """
-    where = str(path)
+    where = shown_path(path)
     try:
-        size = Path(path).stat().st_size
-        if size > LARGEST_BYTES:
-            problem = f"{size} bytes, expected a script file of at most {LARGEST_BYTES}"
-            raise FileFormatError(problem, where=where)
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise FileFormatError(f"cannot be read: {error.strerror or error}", where=where) from None
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            content = file.read(LARGEST_BYTES + 1) if size <= LARGEST_BYTES else b""
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        problem = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise FileFormatError(problem, where=where) from None
+    if max(size, len(content)) > LARGEST_BYTES:  # a pipe or device does not tell its size
+        problem = f"too large, expected a script file of at most {LARGEST_BYTES} bytes"
+        raise FileFormatError(problem, where=where)
     return loads(content, where=where, checksum=checksum)
 
 
@@ -148,20 +175,30 @@ def _parse(content: bytes, where: str) -> dict[str, Any]:
     def no_constant(name: str) -> NoReturn:
         raise ValueError(f"{name} is no number here")
 
+    def finite(text: str) -> float:
+        number = float(text)
+        if math.isinf(number):
+            raise ValueError(f"the number {short(text)} is too large")
+        return number
+
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
         if len(result) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise ValueError(f"the key {twice[:60]!r} stands twice")
+            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise ValueError(f"the key {short(twice)} stands twice")
         return result
 
     try:
-        raw = json.loads(content, parse_constant=no_constant, object_pairs_hook=distinct)
+        raw = json.loads(
+            content.decode(),  # json itself would guess at UTF-16 and let half a surrogate pass
+            parse_constant=no_constant,
+            parse_float=finite,
+            object_pairs_hook=distinct,
+        )
     except RecursionError:
         raise FileFormatError("no script file: nested too deeply", where=where) from None
-    except (ValueError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"no script file: {str(error)[:200]}", where=where) from None
+    except ValueError as error:
+        raise FileFormatError(f"no script file: {str(error)[:150]}", where=where) from None
     if not isinstance(raw, dict):
         problem = f"no script file: a {type(raw).__name__}, expected an object"
         raise FileFormatError(problem, where=where)
@@ -171,23 +208,31 @@ def _parse(content: bytes, where: str) -> dict[str, Any]:
 def _check_header(raw: dict[str, Any], where: str) -> None:
     kind = raw.get("format")
     if kind != FORMAT:
-        problem = f"no script file: format is {str(kind)[:60]!r}, expected {FORMAT!r}"
+        problem = f"no script file: format is {_scalar(kind)}, expected {FORMAT!r}"
         raise FileFormatError(problem, where=where)
     version = raw.get("version")
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
+        newer = type(version) is int and version > VERSION
         raise FileFormatError(
-            f"script file of version {str(version)[:60]}, this release reads version {VERSION}",
+            f"script file of version {_scalar(version)}, this release reads version {VERSION}",
             where=where,
-            hint="a newer release may read it" if isinstance(version, int) else None,
+            hint="a newer release may read it" if newer else None,
         )
 
 
-def _check_sum(content: bytes, where: str) -> None:
+def _scalar(value: object) -> str:
+    """Return a value for a message, a list or an object only by its type: it may be huge."""
+    return f"a {type(value).__name__}" if isinstance(value, (list, dict)) else short(value)
+
+
+def _check_sum(content: bytes, claimed: object, where: str) -> None:
     found = _CHECKSUM.search(content)
-    if found is not None:
+    if found is not None and claimed == f"sha256:{found.group(1).decode()}":
         start, end = found.span(1)
-        blank = content[:start] + b"0" * 64 + content[end:]
-        if hashlib.sha256(blank).hexdigest().encode() == found.group(1):
+        digest = hashlib.sha256(content[:start])
+        digest.update(b"0" * 64)
+        digest.update(memoryview(content)[end:])
+        if digest.hexdigest().encode() == found.group(1):
             return
     raise FileFormatError(
         "damaged script file: the checksum does not fit",
@@ -196,17 +241,27 @@ def _check_sum(content: bytes, where: str) -> None:
     )
 
 
+def _too_many_cells(states: int, events: int) -> str | None:
+    if states * (states + events) <= MOST_CELLS:
+        return None
+    return (
+        f"{states} states and {events} events need {states * (states + events)} cells,"
+        f" expected at most {MOST_CELLS}"
+    )
+
+
 def _script(file: _File, where: str) -> Script:
     size = len(file.states) + 2
-    if size > MOST_STATES:
-        raise FileFormatError(f"{size} states, expected at most {MOST_STATES}", where=where)
+    problem = _too_many_cells(size, len(file.events))
+    if problem:
+        raise FileFormatError(problem, where=where)
     transition = np.zeros((size, size))
     emission = np.zeros((size, len(file.events)))
     elision = np.zeros(size)
     for number, (source, target, probability) in enumerate(file.edges):
         place = f"{where}, edge {number}"
         if not (0 <= source < size and 0 <= target < size):
-            raise FileFormatError(f"{source} -> {target}: no such state", where=place)
+            raise FileFormatError(f"{short(source)} -> {short(target)}: no such state", where=place)
         if transition[source, target]:
             raise FileFormatError(f"{source} -> {target} stands twice", where=place)
         transition[source, target] = _positive(probability, place)
@@ -215,7 +270,7 @@ def _script(file: _File, where: str) -> Script:
         elision[k] = state.elision
         for event, probability in state.tells:
             if not 0 <= event < len(file.events):
-                raise FileFormatError(f"event {event}: no such event", where=place)
+                raise FileFormatError(f"event {short(event)}: no such event", where=place)
             if emission[k, event]:
                 raise FileFormatError(f"event {event} stands twice", where=place)
             emission[k, event] = _positive(probability, place)

@@ -80,8 +80,8 @@ def between(
       (look through peephole, 23%)
     open door
       (greet visitor, 42%)
-      (sign for parcel, 13%)
       (let visitor in, 21%)
+      (sign for parcel, 13%)
       (take parcel, 58%)
       (say goodbye, 34%)
       (close door, 100%)

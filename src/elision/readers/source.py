@@ -149,6 +149,11 @@ def opened(source: str | os.PathLike[str] | Readable, encoding: str) -> Iterator
         yield Source(stream, head, name, codec, was_text)
 
 
+def one_line(error: Exception) -> str:
+    """Return what an error of another library says, on one line."""
+    return " ".join(str(error).split())
+
+
 @contextmanager
 def failures(name: str) -> Iterator[None]:
     """Turn the failures of files, gzip and encodings into an InputError about `name`."""
@@ -169,7 +174,7 @@ def failures(name: str) -> Iterator[None]:
         hint = "fetch or pack the file again"
         raise InputError(f"broken gzip: {error}", where=name, hint=hint) from None
     except UnicodeError as error:
-        raise InputError(f"not valid text: {error}", where=name) from None
+        raise InputError(f"not valid text: {one_line(error)}", where=name) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=name) from None
 

@@ -11,6 +11,7 @@ from elision.corpus import Corpus, relocated, shown
 from elision.errors import InputError
 from elision.readers.cases import Cases, Clock, Lifecycle, Logged
 from elision.readers.columns import Columns, choose
+from elision.readers.source import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,7 +46,8 @@ def read_csv(source: Source, roles: Roles, lifecycle: Lifecycle, delimiter: str 
 
 def sniffed(header: str) -> tuple[list[str], str]:
     """Return the cells of a header, and the delimiter that makes the most of them."""
-    options = [(next(csv.reader([header], delimiter=mark), []), mark) for mark in DELIMITERS]
+    start = header[: 1 << 16]  # csv has a limit, of which the whole reading will complain
+    options = [(next(csv.reader([start], delimiter=mark), []), mark) for mark in DELIMITERS]
     cells, mark = max(options, key=lambda option: len(option[0]))
     return [cell.strip() for cell in cells], mark
 
@@ -77,13 +79,14 @@ def read_parquet(source: Source, roles: Roles, lifecycle: Lifecycle) -> Corpus:
         columns = choose(file.schema_arrow.names, roles, source.name)
         table = file.read(columns=columns.used)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"not valid Parquet: {error}", where=source.name) from None
+        raise InputError(f"not valid Parquet: {one_line(error)}", where=source.name) from None
     return read_frame(table, roles, lifecycle, source.name)
 
 
 def is_frame(source: object) -> bool:
     """Whether something has columns, as the frames of every library have."""
-    return hasattr(source, "columns") or hasattr(source, "column_names")
+    # The type is asked, because a lazy frame begins to work when it is asked for its columns.
+    return hasattr(type(source), "columns") or hasattr(type(source), "column_names")
 
 
 def read_frame(native: Any, roles: Roles, lifecycle: Lifecycle, name: str) -> Corpus:
@@ -96,22 +99,25 @@ def read_frame(native: Any, roles: Roles, lifecycle: Lifecycle, name: str) -> Co
         hint = "give a pandas, polars or pyarrow frame"
         raise InputError(f"{shown(native)} is not a known frame", where=name, hint=hint) from None
     except nw.exceptions.NarwhalsError as error:
-        raise InputError(" ".join(str(error).split()), where=name) from None
+        raise InputError(one_line(error), where=name) from None
     columns = choose(frame.collect_schema().names(), roles, name)
     picked = frame.select(columns.used)
     eager = picked.collect() if isinstance(picked, nw.LazyFrame) else picked
-    values = [None if role is None else _values(eager[role]) for role in columns.roles]
+    values = [
+        None if role is None else _values(eager[role], is_time=role == columns.time)
+        for role in columns.roles
+    ]
     absent: list[object] = [None] * len(eager)
     cells = zip(*(absent if column is None else column for column in values), strict=True)
     return _corpus(enumerate(cells), columns, lifecycle, f"{name} row index")
 
 
-def _values(series: nw.Series[Any]) -> list[object]:
+def _values(series: nw.Series[Any], *, is_time: bool) -> list[object]:
     """Return the values, with None for each of the ways that libraries have to say null."""
     import narwhals as nw  # noqa: PLC0415 - as above
 
     nulls = series.is_null()
-    if isinstance(series.dtype, nw.Datetime):
+    if is_time and isinstance(series.dtype, nw.Datetime):
         # Some libraries cannot give nanoseconds as Python times.
         series = series.dt.timestamp("us")
     values: list[object] = series.to_list()
@@ -155,6 +161,6 @@ def _label(value: object) -> str | None:
     """Return the text of a cell, or None where it holds none."""
     if isinstance(value, str):
         return value if value.strip() else None
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    if value is None or isinstance(value, bool) or not isinstance(value, Integral):
         return None
     return str(value)

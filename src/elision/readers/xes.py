@@ -150,6 +150,8 @@ def read_xes(
         place = f"{source.name} line {error.lineno}"
         problem = f"not valid XML: {expat.ErrorString(error.code)}"
         raise InputError(problem, where=place, hint=hint) from None
-    except LookupError as error:
+    except InputError:
+        raise
+    except (LookupError, ValueError) as error:  # of encodings that expat does not know
         raise InputError(f"not valid XML: {error}", where=f"{source.name} line 1") from None
     return handler.cases.corpus()

@@ -1,0 +1,66 @@
+"""What happens during learning, for whoever watches: progress bars, logs, checkpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from elision.learn.counts import CountsModel
+    from elision.learn.search import Move
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A move of the structure search was accepted, ``number`` in this batch."""
+
+    batch: int
+    number: int
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """EM took a step; ``objective`` is the MAP objective before it."""
+
+    batch: int
+    number: int
+    objective: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDone:
+    """A batch was absorbed: merged, pruned and re-estimated.
+
+    ``seen`` narratives of ``narratives`` so far; ``score_before`` and ``score_after`` are the search
+    score with the batch's prefix tree and at the end of the search; ``log_prob`` is the mean
+    log-probability of the narratives seen, after EM.
+    """
+
+    batch: int
+    seen: int
+    narratives: int
+    states: int
+    edges: int
+    moves: int
+    score_before: float
+    score_after: float
+    em_steps: int
+    log_prob: float
+    constraints: int
+    violated: int
+
+
+Event: TypeAlias = "Moved | Stepped | BatchDone"
+
+
+class Observer(Protocol):
+    """Called with everything that happens; after a `BatchDone` with the model as it is then."""
+
+    def __call__(self, event: Event, model: CountsModel | None) -> object:
+        """Take note of an event."""
+        ...
+
+
+def ignore(event: Event, model: CountsModel | None) -> None:  # noqa: ARG001
+    """Observe nothing."""

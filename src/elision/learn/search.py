@@ -1,0 +1,271 @@
+"""Greedy structure search on a counts model: merge two states, or delete an edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from elision.learn.counts import CountsModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from elision.learn._search import Search
+    from elision.learn.em import Pseudocounts
+    from elision.observations import Packed
+
+Score: TypeAlias = Literal["exact", "approx", "marginal"]
+
+MOVES_AT_ONCE = 256
+"""Moves made in compiled code before the observer hears of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Prior of the structure: what a state, an edge and a violated constraint cost."""
+
+    state: float = 1.0
+    edge: float = 0.5
+    constraint: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An accepted move: two states merged, or the edge from the first to the second deleted."""
+
+    kind: Literal["merge", "delete"]
+    first: int
+    second: int
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a search stopped; ``score_after`` is ``score_before`` and the gains of the moves."""
+
+    model: CountsModel
+    moves: tuple[Move, ...]
+    score_before: float
+    score_after: float
+    violated: int
+
+
+class _Log(Protocol):
+    def __call__(self, *arrays: NDArray[np.generic]) -> int: ...
+
+
+def local_search(
+    model: CountsModel,
+    score: Literal["approx", "marginal"],
+    prior: Pseudocounts,
+    costs: Costs,
+    never: NDArray[np.bool_] | None = None,
+    *,
+    elisions: bool = True,
+    observer: Callable[[Move], object] | None = None,
+) -> Found:
+    """Search by a local score, which needs the expected counts only.
+
+    Parameters
+    ----------
+    model
+        Where to start.
+    score
+        "approx": expected complete-data log-likelihood; "marginal": Dirichlet-multinomial.
+    prior
+        Pseudocounts, for "marginal" the concentrations.
+    costs
+        Prior of the structure.
+    never
+        Constraints, ``never[y, x]``: x never follows y.
+    elisions
+        Whether states may be silent; without, no edge is ever deleted.
+    observer
+        Hears of every accepted move.
+    """
+    from elision.learn import _moves, _search  # noqa: PLC0415 - numba is slow to import
+
+    search = start(model, score, prior, costs, never, elisions=elisions)
+
+    def value() -> float:
+        local = _moves.local_score(search.model, search.pieces, search.scoring)
+        return float(local - search.rules.cost * _search.violations(search.rules))
+
+    before = value()
+    moves = _run(lambda *log: _search.run(search, MOVES_AT_ONCE, *log), observer)
+    violated = int(_search.violations(search.rules))
+    return Found(_result(search), moves, before, value(), violated)
+
+
+def exact_search(
+    model: CountsModel,
+    packed: Packed,
+    prior: Pseudocounts,
+    costs: Costs,
+    never: NDArray[np.bool_] | None = None,
+    *,
+    elisions: bool = True,
+    exhaustive: bool = False,
+    observer: Callable[[Move], object] | None = None,
+) -> Found:
+    """Search by the forward likelihood of narratives under the MAP parameters of the counts.
+
+    Every move is tried once at the outset. After each accepted move ``exhaustive`` tries them all
+    again; otherwise a move is expected to keep the difference between its exact and its local gain,
+    and is tried again only when that makes it the most promising one.
+    """
+    from elision import _kernels  # noqa: PLC0415 - numba is slow to import
+    from elision.learn import _exact, _moves, _search  # noqa: PLC0415
+
+    search = start(model, "approx", prior, costs, never, elisions=elisions)
+    size = model.states
+    trial = _exact.Trial(
+        model=_moves.Model(*(part.copy() for part in search.model)),
+        way=_moves.Way(*(part.copy() for part in search.way)),
+        narratives=_kernels.Narratives(packed.symbol, packed.offset, packed.weight),
+        log_prob=np.empty(len(packed)),
+    )
+    book = _exact.Book(
+        surplus=np.zeros((2, size, size)),
+        tried=np.full((2, size, size), -1),
+        step=np.zeros(1, np.int64),
+        todo=np.zeros((size * size, 3), np.int64),
+    )
+    score = np.array([_exact.exact_score(search, trial)])
+
+    def value() -> float:
+        exact = _exact.exact_score(search, trial)
+        return float(exact - search.rules.cost * _search.violations(search.rules))
+
+    before = value()
+    moves = _run(
+        lambda *log: _exact.run_exact(search, trial, book, score, exhaustive, MOVES_AT_ONCE, *log),
+        observer,
+    )
+    violated = int(_search.violations(search.rules))
+    return Found(_result(search), moves, before, value(), violated)
+
+
+def start(
+    model: CountsModel,
+    score: Score,
+    prior: Pseudocounts,
+    costs: Costs,
+    never: NDArray[np.bool_] | None = None,
+    *,
+    elisions: bool = True,
+) -> Search:
+    """All that a search works on, gains of every move included."""
+    from elision.learn import _moves, _search  # noqa: PLC0415 - numba is slow to import
+
+    size, events = model.emission.shape
+    if never is None:
+        never = np.zeros((events, events), bool)
+    edges = int(model.edge.sum())
+    square = np.zeros((size, size))
+    successors = _words(model.edge)
+    search = _search.Search(
+        model=_moves.Model(
+            alive=np.ones(size, bool),
+            count=model.transition.copy(),
+            successors=successors,
+            predecessors=_words(model.edge.T),
+            degree=model.edge.sum(axis=1),
+            leaving=model.transition.sum(axis=1),
+            emission=model.emission.copy(),
+            told=model.emission.sum(axis=1),
+            silent=model.elision.copy(),
+        ),
+        pieces=_moves.Pieces(
+            edge=square.copy(),
+            leaving=np.zeros(size),
+            event=np.zeros((size, events)),
+            state=np.zeros(size),
+        ),
+        scoring=_moves.Scoring(
+            kind=_moves.MARGINAL if score == "marginal" else 0,
+            elisions=elisions,
+            transition=float(prior.transition),
+            event=prior.event,
+            events=float(prior.event.sum()),
+            silent=float(prior.silent),
+            telling=float(prior.telling),
+            state_cost=float(costs.state),
+            edge_cost=float(costs.edge),
+        ),
+        after=np.zeros_like(successors),
+        before=np.zeros_like(successors),
+        rules=_search.Rules(
+            support=_words(model.support),
+            never=_words(never),
+            follows=_words(np.zeros_like(never)),
+            above=_words(np.zeros_like(model.support)),
+            below=_words(np.zeros_like(model.support)),
+            cost=float(costs.constraint),
+        ),
+        way=_moves.Way(
+            order=np.zeros(size, np.int64),
+            place=np.zeros(size, np.int64),
+            alpha=np.zeros(size),
+            beta=np.zeros(size),
+            source=np.zeros(edges, np.int64),
+            target=np.zeros(edges, np.int64),
+            flow=np.zeros(edges),
+            added=np.zeros(size),
+            passed=np.zeros(size),
+        ),
+        merge_gain=square,
+        delete_gain=np.full((size, size), -np.inf),
+    )
+    _search.start_search(search)
+    return search
+
+
+def _run(run: _Log, observer: Callable[[Move], object] | None) -> tuple[Move, ...]:
+    """Let compiled code make moves and log them until it makes no more."""
+    kinds, firsts, seconds = (np.empty(MOVES_AT_ONCE, np.int64) for _ in range(3))
+    gains = np.empty(MOVES_AT_ONCE)
+    moves: list[Move] = []
+    made = MOVES_AT_ONCE
+    while made == MOVES_AT_ONCE:
+        made = run(kinds, firsts, seconds, gains)
+        for at in range(made):
+            kind: Literal["merge", "delete"] = "delete" if kinds[at] else "merge"
+            move = Move(kind, int(firsts[at]), int(seconds[at]), float(gains[at]))
+            moves.append(move)
+            if observer is not None:
+                observer(move)
+    return tuple(moves)
+
+
+def _result(search: Search) -> CountsModel:
+    """The states that are left, as a model of their own."""
+    model = search.model
+    left = np.flatnonzero(model.alive)
+    both = np.ix_(left, left)
+    return CountsModel(
+        edge=_matrix(model.successors, len(model.alive))[both],
+        transition=model.count[both],
+        emission=model.emission[left],
+        elision=model.silent[left],
+        support=_matrix(search.rules.support, model.emission.shape[1])[left],
+    )
+
+
+def _words(matrix: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Rows of a boolean matrix as sets of 32-bit words."""
+    rows, columns = matrix.shape
+    padded = np.zeros((rows, -(-columns // 32) * 32), bool)
+    padded[:, :columns] = matrix
+    weights = 1 << np.arange(32, dtype=np.int64)
+    return np.ascontiguousarray(padded.reshape(rows, -1, 32) @ weights)
+
+
+def _matrix(words: NDArray[np.int64], columns: int) -> NDArray[np.bool_]:
+    """The boolean matrix of `_words`."""
+    spread = (words[:, :, None] >> np.arange(32)) & 1
+    return spread.reshape(len(words), -1)[:, :columns].astype(bool)

@@ -1,0 +1,364 @@
+"""Estimators: SEM-HMM and its relatives, in the manner of scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from elision.ask.fill import fill_gaps
+from elision.corpus import Corpus
+from elision.errors import InputError
+from elision.learn.counts import CountsModel
+from elision.learn.em import Base, Converged, Prior, pseudocounts
+from elision.learn.observe import ignore
+from elision.learn.search import Costs, Score
+from elision.learn.structure import Plan, Progress, Settings, learn_structure
+from elision.observations import Packer
+from elision.script import Script
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from elision.learn.observe import Observer
+    from elision.observations import Observation, Unknown
+
+Narratives: TypeAlias = "Corpus | Iterable[Iterable[str]]"
+
+MOST_BY_PAPER = 500
+"""Up to so many narratives the "auto" plan is the paper's."""
+
+PAPER_PRIOR = Prior(transition=1.0, emission=1.0)
+MARGINAL_PRIOR = Prior(transition=1.0, emission=0.1, elision=(1.0, 4.0), base="unigram")
+"""Concentrations of the marginal score, found to be good over many domains."""
+
+
+class SEMHMM(BaseEstimator):
+    """Learn a script from narratives by structural EM.
+
+    Each batch of narratives becomes a prefix tree beside the script learned so far. States are
+    merged and edges deleted, the best move first, while that improves the score; then EM
+    re-estimates the parameters on all narratives seen (Orr et al., AAAI 2014).
+
+    Parameters
+    ----------
+    score
+        "exact": log-likelihood by the forward pass, less the costs; "approx": its local
+        approximation by expected counts; "marginal": Dirichlet-multinomial marginal likelihood.
+    batch_size
+        Narratives in a batch, the paper's r.
+    elisions
+        Whether states may stay silent.
+    em
+        Whether EM follows each batch.
+    state_cost, edge_cost, constraint_cost
+        The paper's kappa_q, kappa_t, kappa_c.
+    error_rate
+        Allowed rate of violation for a constraint to be kept.
+    transition_pseudocount, emission_pseudocount, elision_prior, base
+        Prior of the parameters, see `Prior`; by default the paper's for "exact" and "approx" and
+        concentrations found to be good for "marginal".
+    plan
+        "paper": every narrative becomes part of a tree, all are re-read after each batch;
+        "growing": batches grow, and only what is badly explained becomes a tree; "auto": "paper"
+        up to 500 narratives.
+    exhaustive
+        With "exact": try every move again after each accepted one.
+    em_tolerance, em_steps
+        EM stops when a step gains less than this a narrative, or after so many steps.
+    events
+        The vocabulary, if it is larger than what the narratives tell.
+    random_state
+        Seed of the order in which the narratives come; None keeps the order given.
+    observer
+        Called with everything that happens, see `elision.learn.observe`.
+
+    Attributes
+    ----------
+    script_
+        The learned `Script`.
+    events_
+        The vocabulary.
+    history_
+        A record of each batch: states, edges, scores, moves, log-probability.
+    n_narratives_seen_
+        Narratives absorbed so far.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> learner = el.SEMHMM(score="marginal").fit(el.examples.doorbell_tellings())
+    >>> learner.script_.between(["hear doorbell", "open door"]).unsaid[1][0].event
+    'walk to door'
+    """
+
+    def __init__(
+        self,
+        *,
+        score: Score = "exact",
+        batch_size: int = 5,
+        elisions: bool = True,
+        em: bool = True,
+        state_cost: float = 1.0,
+        edge_cost: float = 0.5,
+        constraint_cost: float = 0.0,
+        error_rate: float = 0.1,
+        transition_pseudocount: float | None = None,
+        emission_pseudocount: float | None = None,
+        elision_prior: tuple[float, float] | None = None,
+        base: Base | None = None,
+        plan: Plan | Literal["auto"] = "auto",
+        exhaustive: bool = False,
+        em_tolerance: float = 1e-3,
+        em_steps: int = 30,
+        events: Sequence[str] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.score = score
+        self.batch_size = batch_size
+        self.elisions = elisions
+        self.em = em
+        self.state_cost = state_cost
+        self.edge_cost = edge_cost
+        self.constraint_cost = constraint_cost
+        self.error_rate = error_rate
+        self.transition_pseudocount = transition_pseudocount
+        self.emission_pseudocount = emission_pseudocount
+        self.elision_prior = elision_prior
+        self.base = base
+        self.plan = plan
+        self.exhaustive = exhaustive
+        self.em_tolerance = em_tolerance
+        self.em_steps = em_steps
+        self.events = events
+        self.random_state = random_state
+        self.observer = observer
+
+    def fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
+        """Learn a script from narratives: lists of events, or a `Corpus` of one domain."""
+        return self.resume(X, None)
+
+    def resume(self, X: Narratives, progress: Progress | None) -> Self:
+        """Fit, going on from the progress that an observer kept of the same fit."""
+        narratives = _narratives(X)
+        self._seen = narratives
+        self._vocabulary = _vocabulary(narratives, self.events)
+        settings = self._settings(len(narratives))
+        packed = Packer(self._vocabulary).pack(narratives)
+        order = np.arange(len(narratives))
+        if self.random_state is not None:
+            order = check_random_state(self.random_state).permutation(len(narratives))
+        self._progress = learn_structure(
+            packed,
+            order,
+            len(self._vocabulary),
+            settings,
+            progress=progress,
+            observer=self.observer or ignore,
+        )
+        self._finish(settings, packed)
+        return self
+
+    def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
+        """Absorb narratives as one more batch; the vocabulary may grow."""
+        narratives = _narratives(X)
+        if not hasattr(self, "_progress"):
+            self._seen, self._vocabulary = [], ()
+            self._progress = Progress(CountsModel.empty(0))
+        known = self._vocabulary
+        self._vocabulary = (*known, *_vocabulary(narratives, self.events, known))
+        self._seen = [*self._seen, *narratives]
+        self._progress = _with_events(self._progress, len(self._vocabulary))
+        packed = Packer(self._vocabulary).pack(self._seen)
+        settings = self._settings(len(self._seen), batch_size=len(narratives))
+        self._progress = learn_structure(
+            packed,
+            range(len(self._seen)),
+            len(self._vocabulary),
+            settings,
+            progress=self._progress,
+            observer=self.observer or ignore,
+        )
+        self._finish(settings, packed)
+        return self
+
+    def predict_gap(
+        self, X: Iterable[Sequence[Observation]], *, unknown: Unknown = "error"
+    ) -> NDArray[np.float64]:
+        """Probability of each event of ``events_`` in the gap (None) of each narrative."""
+        check_is_fitted(self, "script_")
+        return fill_gaps(self.script_, X, unknown=unknown)
+
+    def score_samples(self, X: Narratives) -> NDArray[np.float64]:
+        """Log-probability of each narrative."""
+        check_is_fitted(self, "script_")
+        return self.script_.log_probs(_narratives(X))
+
+    def _settings(self, narratives: int, batch_size: int | None = None) -> Settings:
+        if self.score not in ("exact", "approx", "marginal"):
+            raise InputError(f"score {self.score!r}, expected 'exact', 'approx' or 'marginal'")
+        if self.plan not in ("paper", "growing", "auto"):
+            raise InputError(f"plan {self.plan!r}, expected 'paper', 'growing' or 'auto'")
+        if not isinstance(self.batch_size, (int, np.integer)) or self.batch_size < 1:
+            raise InputError(f"batch_size is {self.batch_size!r}, expected a whole number from 1")
+        plan: Plan = "paper" if narratives <= MOST_BY_PAPER or not self.em else "growing"
+        return Settings(
+            score=self.score,
+            batch_size=batch_size or self.batch_size,
+            plan=plan if self.plan == "auto" else self.plan,
+            elisions=self.elisions,
+            em=self.em,
+            prior=self._prior(),
+            costs=Costs(self.state_cost, self.edge_cost, self.constraint_cost),
+            error_rate=self.error_rate,
+            exhaustive=self.exhaustive,
+            stop=Converged(self.em_tolerance, self.em_steps),
+        )
+
+    def _prior(self) -> Prior:
+        usual = MARGINAL_PRIOR if self.score == "marginal" else PAPER_PRIOR
+        return Prior(
+            transition=_or(self.transition_pseudocount, usual.transition),
+            emission=_or(self.emission_pseudocount, usual.emission),
+            elision=_or(self.elision_prior, usual.elision),
+            base=_or(self.base, usual.base),
+        )
+
+    def _finish(self, settings: Settings, packed: Any) -> None:
+        prior = pseudocounts(settings.prior, len(self._vocabulary), packed)
+        model = self._progress.model
+        parameters = model.parameters(prior, elisions=settings.elisions)
+        self.script_ = Script.from_parameters(
+            self._vocabulary, parameters, about=self._about(settings)
+        )
+        self.events_ = self._vocabulary
+        self.history_ = self._progress.history
+        self.n_narratives_seen_ = self._progress.seen
+
+    def _about(self, settings: Settings) -> dict[str, Any]:
+        return {
+            "learner": type(self).__name__,
+            "score": settings.score,
+            "batch_size": settings.batch_size,
+            "plan": settings.plan,
+            "elisions": settings.elisions,
+            "em": settings.em,
+            "narratives": self._progress.seen,
+        }
+
+
+def mean_log_prob(estimator: SEMHMM, X: Narratives, y: object = None) -> float:  # noqa: ARG001
+    """Mean log-probability of narratives: a ``scoring`` for scikit-learn's model selection.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> grid = GridSearchCV(
+    ...     el.SEMHMM(score="marginal"),
+    ...     {"state_cost": [0.0, 1.0]},
+    ...     scoring=el.mean_log_prob,
+    ...     cv=2,
+    ... )
+    >>> grid.fit(el.examples.doorbell_tellings()).best_params_
+    {'state_cost': 0.0}
+    """
+    return float(np.mean(estimator.score_samples(X)))
+
+
+def _named(name: str, description: str, **settings: object) -> type[SEMHMM]:
+    """SEMHMM under another name with other defaults, which scikit-learn's conventions see."""
+    signature = inspect.signature(SEMHMM.__init__)
+    parameters = [
+        parameter.replace(default=settings.get(parameter.name, parameter.default))
+        for parameter in signature.parameters.values()
+    ]
+
+    def initialise(self: SEMHMM, **parameters: Any) -> None:
+        SEMHMM.__init__(self, **{**settings, **parameters})
+
+    initialise.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    body = {"__init__": initialise, "__doc__": description, "__module__": __name__}
+    return type(name, (SEMHMM,), body)
+
+
+BMM = _named(
+    "BMM",
+    """Bayesian model merging: no elisions and no EM, the counts are simply carried along.
+
+    Merges are scored by the counts, as by Stolcke and Omohundro (1994). The parameters are those
+    of `SEMHMM`.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> el.BMM().fit(el.examples.doorbell_tellings()).script_.elision.max()
+    np.float64(0.0)
+    """,
+    score="approx",
+    elisions=False,
+    em=False,
+)
+
+BMMEM = _named(
+    "BMMEM",
+    """Bayesian model merging with EM after each batch, still without elisions.
+
+    The parameters are those of `SEMHMM`.
+    """,
+    elisions=False,
+)
+
+
+def _narratives(X: Narratives) -> list[tuple[str, ...]]:
+    """Lists of events, whatever they came in."""
+    if isinstance(X, Corpus):
+        if len(X.domains) > 1:
+            raise InputError(
+                f"a corpus of {len(X.domains)} domains, expected one",
+                hint="learn a script for each: corpus.by_domain()",
+            )
+        return X.events
+    if isinstance(X, (str, bytes)) or not isinstance(X, Iterable):
+        raise InputError(
+            f"narratives came as {type(X).__name__}, expected a list of lists of events"
+        )
+    narratives = Corpus.of(X).events
+    if not narratives:
+        raise InputError("no narratives came, expected at least one")
+    return narratives
+
+
+def _vocabulary(
+    narratives: list[tuple[str, ...]],
+    events: Sequence[str] | None,
+    known: tuple[str, ...] = (),
+) -> tuple[str, ...]:
+    """The events that are not known yet: those asked for, else those told, in sorted order."""
+    if events is not None:
+        return tuple(event for event in events if event not in known)
+    told = {event for narrative in narratives for event in narrative}
+    return tuple(sorted(told.difference(known)))
+
+
+def _with_events(progress: Progress, events: int) -> Progress:
+    """Make room for new events."""
+    model = progress.model
+    more = ((0, 0), (0, events - model.emission.shape[1]))
+    wider = replace(
+        model, emission=np.pad(model.emission, more), support=np.pad(model.support, more)
+    )
+    return replace(progress, model=wider)
+
+
+def _or(value: Any, usual: Any) -> Any:
+    return usual if value is None else value

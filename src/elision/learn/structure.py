@@ -1,0 +1,279 @@
+"""SEM-HMM: structure and parameters from narratives, batch after batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from elision.lattice import Lattice
+from elision.learn.constraints import learn_constraints
+from elision.learn.counts import CountsModel
+from elision.learn.em import Converged, Prior, pseudocounts, run_em
+from elision.learn.observe import BatchDone, Moved, Stepped, ignore
+from elision.learn.search import Costs, Found, Move, Score, exact_search, local_search
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.lattice import Parameters
+    from elision.learn.em import Pseudocounts
+    from elision.learn.observe import Observer
+    from elision.observations import Packed
+
+Plan: TypeAlias = Literal["paper", "growing"]
+
+GROWTH = 0.25
+"""Of the growing plan: a batch is this share of what was seen, so that EM costs linear time."""
+
+WARM_EM = Converged(tolerance=1e-3, most_steps=5)
+"""Of the growing plan: EM between batches only follows; after the last batch it converges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a structure is learned.
+
+    ``plan`` "paper" makes a prefix tree of every narrative in batches of ``batch_size`` and re-reads
+    all narratives after each, which is quadratic. "growing" lets batches grow with what was seen and
+    makes a tree only of the ``batch_size`` narratives in each that the script explains worst; the
+    others are absorbed by their expected counts.
+    """
+
+    score: Score = "exact"
+    batch_size: int = 5
+    plan: Plan = "paper"
+    elisions: bool = True
+    em: bool = True
+    prior: Prior = Prior()
+    costs: Costs = Costs()
+    error_rate: float = 0.1
+    exhaustive: bool = False
+    stop: Converged = Converged(tolerance=1e-3, most_steps=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far learning has come: all that is needed to go on."""
+
+    model: CountsModel
+    seen: int = 0
+    batches: int = 0
+    history: tuple[BatchDone, ...] = ()
+
+
+def learn_structure(
+    packed: Packed,
+    order: Sequence[int],
+    events: int,
+    settings: Settings,
+    *,
+    progress: Progress | None = None,
+    observer: Observer = ignore,
+) -> Progress:
+    """Absorb narratives in batches.
+
+    Parameters
+    ----------
+    packed
+        All narratives; ``packed.place[i]`` is the i-th.
+    order
+        In which order they come.
+    events
+        Size of the vocabulary.
+    settings
+        How to learn.
+    progress
+        Where to go on, by default from the empty script.
+    observer
+        Hears of every accepted move, EM step and batch.
+    """
+    progress = progress or Progress(CountsModel.empty(events))
+    rows = packed.place[np.asarray(order, np.int64)]
+    prior = pseudocounts(settings.prior, events, packed)
+    never = None
+    if settings.costs.constraint > 0:
+        never = learn_constraints(packed, events, error_rate=settings.error_rate)
+    while progress.seen < len(rows):
+        batch = rows[progress.seen : progress.seen + _batch_size(settings, progress.seen)]
+        seen = _weighted(packed, rows[: progress.seen + len(batch)])
+        last = progress.seen + len(batch) == len(rows)
+        progress = _absorb(
+            progress, packed, batch, seen, prior, never, settings, len(rows), observer, last=last
+        )
+    return progress
+
+
+def _batch_size(settings: Settings, seen: int) -> int:
+    if settings.plan == "paper":
+        return settings.batch_size
+    return max(settings.batch_size, int(seen * GROWTH))
+
+
+def _weighted(packed: Packed, rows: NDArray[np.int64]) -> Packed:
+    """The distinct narratives among ``rows``, weighted by how often they stand there."""
+    weight = np.bincount(rows, minlength=len(packed)).astype(float)
+    chosen = np.flatnonzero(weight)
+    return replace(packed.take(chosen), weight=weight[chosen])
+
+
+def _absorb(
+    progress: Progress,
+    packed: Packed,
+    batch: NDArray[np.int64],
+    seen: Packed,
+    prior: Pseudocounts,
+    never: NDArray[np.bool_] | None,
+    settings: Settings,
+    narratives: int,
+    observer: Observer,
+    *,
+    last: bool,
+) -> Progress:
+    """One batch: prefix tree, search, EM on all narratives seen."""
+    number = progress.batches + 1
+    model = progress.model
+    rows = batch
+    if settings.plan == "growing" and progress.seen:
+        rows = _worst_explained(model, packed, batch, prior, settings)
+        rest = np.bincount(batch, minlength=len(packed))
+        rest[rows] = 0
+        model = _with_expected_counts(model, packed, rest, prior, settings)
+    trees, weights = _tree_narratives(packed, batch, rows)
+    model = model.with_prefix_tree(trees, weights)
+
+    moves = 0
+
+    def moved(move: Move) -> None:
+        nonlocal moves
+        moves += 1
+        observer(Moved(number, moves, move), None)
+
+    found = _search(model, seen, prior, never, settings, moved)
+    model, steps, log_prob = found.model, 0, np.nan
+    if settings.em:
+        stop = settings.stop if last or settings.plan == "paper" else WARM_EM
+        ordering = model.topological_order()
+        em = run_em(
+            model.parameters(prior, elisions=settings.elisions),
+            seen,
+            prior,
+            elisions=settings.elisions,
+            stop=stop,
+        )
+        for step, objective in enumerate(em.history):
+            observer(Stepped(number, step, objective), None)
+        model = model.recounted(ordering, em.parameters, em.counts)
+        steps = len(em.history) - 1
+        log_prob = float(seen.weight @ em.counts.log_prob / seen.weight.sum())
+    done = BatchDone(
+        batch=number,
+        seen=progress.seen + len(batch),
+        narratives=narratives,
+        states=model.states - 2,
+        edges=int(model.edge.sum()),
+        moves=len(found.moves),
+        score_before=found.score_before,
+        score_after=found.score_after,
+        em_steps=steps,
+        log_prob=log_prob,
+        constraints=0 if never is None else int(never.sum()),
+        violated=found.violated,
+    )
+    observer(done, model)
+    return Progress(model, done.seen, number, (*progress.history, done))
+
+
+def _search(
+    model: CountsModel,
+    seen: Packed,
+    prior: Pseudocounts,
+    never: NDArray[np.bool_] | None,
+    settings: Settings,
+    observer: Callable[[Move], object],
+) -> Found:
+    if settings.score == "exact":
+        return exact_search(
+            model,
+            seen,
+            prior,
+            settings.costs,
+            never,
+            elisions=settings.elisions,
+            exhaustive=settings.exhaustive,
+            observer=observer,
+        )
+    return local_search(
+        model,
+        settings.score,
+        prior,
+        settings.costs,
+        never,
+        elisions=settings.elisions,
+        observer=observer,
+    )
+
+
+def _tree_narratives(
+    packed: Packed, batch: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[list[list[int]], list[float]]:
+    """Narratives of the tree in the order in which they first come, with their numbers."""
+    chosen = set(rows.tolist())
+    times: dict[int, float] = {}
+    for row in batch.tolist():
+        if row in chosen:
+            times[row] = times.get(row, 0.0) + 1.0
+    narratives = [
+        packed.symbol[packed.offset[row] : packed.offset[row + 1]].tolist() for row in times
+    ]
+    return narratives, list(times.values())
+
+
+def _worst_explained(
+    model: CountsModel,
+    packed: Packed,
+    batch: NDArray[np.int64],
+    prior: Pseudocounts,
+    settings: Settings,
+) -> NDArray[np.int64]:
+    """The narratives of a batch by whose memorising most log-probability would be won.
+
+    A narrative that makes up the share f of the batch could have the probability f: learning its
+    way by heart wins times * (log f - log P).
+    """
+    weight = np.bincount(batch, minlength=len(packed)).astype(float)
+    chosen = np.flatnonzero(weight)
+    part = replace(packed.take(chosen), weight=weight[chosen])
+    log_prob = Lattice(_parameters(model, prior, settings)).log_prob(part)
+    won = part.weight * (np.log(part.weight / part.weight.sum()) - log_prob)
+    return chosen[np.argsort(-won, kind="stable")[: settings.batch_size]]
+
+
+def _with_expected_counts(
+    model: CountsModel,
+    packed: Packed,
+    times: NDArray[np.int64],
+    prior: Pseudocounts,
+    settings: Settings,
+) -> CountsModel:
+    """Add the expected counts of narratives that the structure explains as it is."""
+    chosen = np.flatnonzero(times)
+    if not len(chosen):
+        return model
+    part = replace(packed.take(chosen), weight=times[chosen].astype(float))
+    parameters = _parameters(model, prior, settings)
+    counts = Lattice(parameters).expected_counts(part)
+    added = model.recounted(model.topological_order(), parameters, counts)
+    return replace(
+        model,
+        transition=model.transition + added.transition,
+        emission=model.emission + added.emission,
+        elision=model.elision + added.elision,
+    )
+
+
+def _parameters(model: CountsModel, prior: Pseudocounts, settings: Settings) -> Parameters:
+    return model.parameters(prior, elisions=settings.elisions)
