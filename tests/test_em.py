@@ -81,9 +81,7 @@ def test_steps_agree_with_the_twin(case, elisions):
     twin_prior = naive.Pseudocounts(0.5, 0.5, 2.0, np.full(count, 0.25))
     weights = [1.0] * len(narratives)
     twin, objectives = naive.em(model, narratives, weights, twin_prior, 2, elisions=elisions)
-    found = run_em(
-        parameters(model), packed, prior, elisions=elisions, stop=Converged(-np.inf, 2)
-    )
+    found = run_em(parameters(model), packed, prior, elisions=elisions, stop=Converged(-np.inf, 2))
     if np.isfinite(found.counts.log_prob).all():
         np.testing.assert_allclose(found.history[-1], objectives[-1], rtol=1e-9)
     np.testing.assert_allclose(found.parameters.dense_transition(), twin[0], rtol=1e-9, atol=1e-15)

@@ -110,7 +110,7 @@ def log_likelihood(model, scoring, way, narratives, log_prob):
 @jit
 def _copy(source, target):
     target.alive[:] = source.alive
-    target.count[:] = source.count
+    target.transition[:] = source.transition
     target.successors[:] = source.successors
     target.predecessors[:] = source.predecessors
     target.degree[:] = source.degree

@@ -37,20 +37,20 @@ class Model(NamedTuple):
     """Expected counts over states, some of which may have been merged away."""
 
     alive: NDArray[np.bool_]
-    count: NDArray[np.float64]
+    transition: NDArray[np.float64]
     """C(j->k), (states, states)."""
     successors: NDArray[np.int64]
     predecessors: NDArray[np.int64]
     degree: NDArray[np.int64]
     leaving: NDArray[np.float64]
-    """C(j): sum of a row of ``count``."""
+    """C(j): sum of a row of ``transition``."""
     emission: NDArray[np.float64]
     told: NDArray[np.float64]
     silent: NDArray[np.float64]
 
 
 class Pieces(NamedTuple):
-    """Pieces of the score as it is, kept up to date: per edge, per row total, per event, per state."""
+    """Pieces of the score, kept up to date: per edge, per row total, per event, per state."""
 
     edge: NDArray[np.float64]
     leaving: NDArray[np.float64]
@@ -144,7 +144,7 @@ def refresh_row(model, pieces, scoring, j):
         while word:
             k = w * WORD + lowest(word)
             word &= word - 1
-            pieces.edge[j, k] = piece(kind, model.count[j, k], scoring.transition)
+            pieces.edge[j, k] = piece(kind, model.transition[j, k], scoring.transition)
     pieces.leaving[j] = piece(kind, model.leaving[j], scoring.transition * model.degree[j])
     for o in range(model.emission.shape[1]):
         pieces.event[j, o] = piece(kind, model.emission[j, o], scoring.event[o])
@@ -196,7 +196,7 @@ def _merged_loop(model, p, q):
     for j in (p, q):
         for k in (p, q):
             if has(model.successors[j], k):
-                count += model.count[j, k]
+                count += model.transition[j, k]
                 edges += 1
     return count, edges
 
@@ -227,7 +227,9 @@ def merge_gain(model, pieces, scoring, p, q):
             word &= word - 1
             if k not in (p, q):
                 from_both += 1
-                gain += piece(kind, model.count[p, k] + model.count[q, k], scoring.transition)
+                gain += piece(
+                    kind, model.transition[p, k] + model.transition[q, k], scoring.transition
+                )
                 gain -= pieces.edge[p, k] + pieces.edge[q, k]
         word = model.predecessors[p, w] & model.predecessors[q, w]
         while word:
@@ -235,7 +237,9 @@ def merge_gain(model, pieces, scoring, p, q):
             word &= word - 1
             if j not in (p, q):
                 edges_saved += 1
-                gain += piece(kind, model.count[j, p] + model.count[j, q], scoring.transition)
+                gain += piece(
+                    kind, model.transition[j, p] + model.transition[j, q], scoring.transition
+                )
                 gain -= pieces.edge[j, p] + pieces.edge[j, q]
                 rest = scoring.transition * (model.degree[j] - 1)
                 gain -= piece(kind, model.leaving[j], rest) - pieces.leaving[j]
@@ -257,7 +261,7 @@ def merge_counts(model, p, q):
                 drop(model.successors[j], k)
                 drop(model.predecessors[k], j)
                 model.degree[j] -= 1
-            model.count[j, k] = 0.0
+            model.transition[j, k] = 0.0
     for w in range(model.successors.shape[1]):
         word = model.successors[q, w]
         while word:
@@ -267,8 +271,8 @@ def merge_counts(model, p, q):
                 put(model.successors[p], k)
                 put(model.predecessors[k], p)
                 model.degree[p] += 1
-                model.count[p, k] = 0.0
-            model.count[p, k] += model.count[q, k]
+                model.transition[p, k] = 0.0
+            model.transition[p, k] += model.transition[q, k]
             drop(model.predecessors[k], q)
         word = model.predecessors[q, w]
         while word:
@@ -276,17 +280,17 @@ def merge_counts(model, p, q):
             word &= word - 1
             if has(model.successors[j], p):
                 model.degree[j] -= 1
-                model.count[j, p] += model.count[j, q]
+                model.transition[j, p] += model.transition[j, q]
             else:
                 put(model.successors[j], p)
                 put(model.predecessors[p], j)
-                model.count[j, p] = model.count[j, q]
+                model.transition[j, p] = model.transition[j, q]
             drop(model.successors[j], q)
     if inner:
         put(model.successors[p], p)
         put(model.predecessors[p], p)
         model.degree[p] += 1
-        model.count[p, p] = loop
+        model.transition[p, p] = loop
     model.leaving[p] += model.leaving[q]
     model.told[p] += model.told[q]
     model.silent[p] += model.silent[q]
@@ -375,7 +379,7 @@ def chance(model, scoring, j, k):
     """T(k|j): the MAP estimate of an edge."""
     total = model.leaving[j] + scoring.transition * model.degree[j]
     if total > 0.0:
-        return (model.count[j, k] + scoring.transition) / total
+        return (model.transition[j, k] + scoring.transition) / total
     return 1.0 / model.degree[j]
 
 
@@ -453,7 +457,7 @@ def find_flows(model, scoring, before, way, s, e):
     z = _find_ways(model, scoring, before, way, s, e)
     if z == 0.0:
         return 0
-    carried = model.count[s, e] / z
+    carried = model.transition[s, e] / z
     for at in range(way.place[s], way.place[e] + 1):
         way.added[way.order[at]] = 0.0
         way.passed[way.order[at]] = 0.0
@@ -467,7 +471,7 @@ def find_flows(model, scoring, before, way, s, e):
             while word:
                 k = w * WORD + lowest(word)
                 word &= word - 1
-                if k != e and not has(before[e], k) or (i == s and k == e):
+                if (k != e and not has(before[e], k)) or (i == s and k == e):
                     continue
                 step = _detour_step(model, scoring, s, e, i, k)
                 flow = carried * way.alpha[i] * way.beta[k] * step
@@ -491,12 +495,12 @@ def delete_gain(model, pieces, scoring, before, way, s, e):
     gain = scoring.edge_cost - pieces.edge[s, e]
     for entry in range(found):
         i, k = way.source[entry], way.target[entry]
-        gain += piece(kind, model.count[i, k] + way.flow[entry], scoring.transition)
+        gain += piece(kind, model.transition[i, k] + way.flow[entry], scoring.transition)
         gain -= pieces.edge[i, k]
     for at in range(way.place[s], way.place[e]):
         i = way.order[at]
         if i == s:
-            leaving = model.leaving[s] + way.added[s] - model.count[s, e]
+            leaving = model.leaving[s] + way.added[s] - model.transition[s, e]
             gain -= piece(kind, leaving, scoring.transition * (model.degree[s] - 1))
             gain += pieces.leaving[s]
         elif way.added[i] > 0.0:
@@ -513,13 +517,13 @@ def delete_counts(model, scoring, before, way, s, e):
     """Delete s -> e and give its count to the silent ways round; return how many edges gained."""
     found = find_flows(model, scoring, before, way, s, e)
     for entry in range(found):
-        model.count[way.source[entry], way.target[entry]] += way.flow[entry]
+        model.transition[way.source[entry], way.target[entry]] += way.flow[entry]
     for at in range(way.place[s], way.place[e]):
         i = way.order[at]
         model.leaving[i] += way.added[i]
         model.silent[i] += way.passed[i]
-    model.leaving[s] -= model.count[s, e]
-    model.count[s, e] = 0.0
+    model.leaving[s] -= model.transition[s, e]
+    model.transition[s, e] = 0.0
     model.degree[s] -= 1
     drop(model.successors[s], e)
     drop(model.predecessors[e], s)

@@ -172,8 +172,8 @@ def merge_violations(model, rules, p, q):
 
 
 @jit
-def merge_rules(model, after, before, rules, p, q):
-    """Update the rules after q was merged into p."""
+def merge_rules(model, after, before, rules, p):
+    """Update the rules after another state was merged into p."""
     refresh_rules(model, after, before, rules)
     around = rules.below[p] | rules.support[p]
     _add_follows(rules, rules.above[p], around)
@@ -261,7 +261,7 @@ def _refresh_among(search, words, members):
 
 @jit
 def _refresh_gains(search, changed, end):
-    """Recompute the gains that depend on the rows of the ``changed`` states, or on edges to ``end``."""
+    """Recompute the gains that depend on ``changed`` rows or on edges to ``end``."""
     model, pieces, scoring, after, before, _, way, _, deletions = search
     size = model.alive.shape[0]
     members = np.empty(size, np.int64)
@@ -299,14 +299,14 @@ def make_merge(search, p, q):
     rules.support[p] |= rules.support[q]
     rules.support[q] = 0
     if rules.cost > 0.0:
-        merge_rules(model, after, before, rules, p, q)
+        merge_rules(model, after, before, rules, p)
     topological(model, way)
     refresh_row(model, pieces, scoring, p)
     members = np.empty(model.alive.shape[0], np.int64)
     found = _members(model.predecessors[p], members)
     for at in range(found):
         j = members[at]
-        pieces.edge[j, p] = piece(scoring.kind, model.count[j, p], scoring.transition)
+        pieces.edge[j, p] = piece(scoring.kind, model.transition[j, p], scoring.transition)
         pieces.leaving[j] = piece(
             scoring.kind, model.leaving[j], scoring.transition * model.degree[j]
         )

@@ -32,8 +32,8 @@ class Stepped:
 class BatchDone:
     """A batch was absorbed: merged, pruned and re-estimated.
 
-    ``seen`` narratives of ``narratives`` so far; ``score_before`` and ``score_after`` are the search
-    score with the batch's prefix tree and at the end of the search; ``log_prob`` is the mean
+    ``seen`` of all ``narratives`` so far; ``score_before`` and ``score_after`` are the search score
+    with the batch's prefix tree and at the end of the search; ``log_prob`` is the mean
     log-probability of the narratives seen, after EM.
     """
 
@@ -62,5 +62,5 @@ class Observer(Protocol):
         ...
 
 
-def ignore(event: Event, model: CountsModel | None) -> None:  # noqa: ARG001
+def ignore(event: Event, model: CountsModel | None) -> None:
     """Observe nothing."""

@@ -124,8 +124,8 @@ def exact_search(
     search = start(model, "approx", prior, costs, never, elisions=elisions)
     size = model.states
     trial = _exact.Trial(
-        model=_moves.Model(*(part.copy() for part in search.model)),
-        way=_moves.Way(*(part.copy() for part in search.way)),
+        model=_moves.Model._make(part.copy() for part in search.model),
+        way=_moves.Way._make(part.copy() for part in search.way),
         narratives=_kernels.Narratives(packed.symbol, packed.offset, packed.weight),
         log_prob=np.empty(len(packed)),
     )
@@ -171,7 +171,7 @@ def start(
     search = _search.Search(
         model=_moves.Model(
             alive=np.ones(size, bool),
-            count=model.transition.copy(),
+            transition=model.transition.copy(),
             successors=successors,
             predecessors=_words(model.edge.T),
             degree=model.edge.sum(axis=1),
@@ -249,7 +249,7 @@ def _result(search: Search) -> CountsModel:
     both = np.ix_(left, left)
     return CountsModel(
         edge=_matrix(model.successors, len(model.alive))[both],
-        transition=model.count[both],
+        transition=model.transition[both],
         emission=model.emission[left],
         elision=model.silent[left],
         support=_matrix(search.rules.support, model.emission.shape[1])[left],

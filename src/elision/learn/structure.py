@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -37,10 +37,10 @@ WARM_EM = Converged(tolerance=1e-3, most_steps=5)
 class Settings:
     """How a structure is learned.
 
-    ``plan`` "paper" makes a prefix tree of every narrative in batches of ``batch_size`` and re-reads
-    all narratives after each, which is quadratic. "growing" lets batches grow with what was seen and
-    makes a tree only of the ``batch_size`` narratives in each that the script explains worst; the
-    others are absorbed by their expected counts.
+    ``plan`` "paper" makes a prefix tree of every narrative in batches of ``batch_size`` and
+    re-reads all narratives after each, which is quadratic. "growing" lets batches grow with what
+    was seen and makes a tree only of the ``batch_size`` narratives in each that the script explains
+    worst; the others are absorbed by their expected counts.
     """
 
     score: Score = "exact"
@@ -48,11 +48,11 @@ class Settings:
     plan: Plan = "paper"
     elisions: bool = True
     em: bool = True
-    prior: Prior = Prior()
-    costs: Costs = Costs()
+    prior: Prior = field(default_factory=Prior)
+    costs: Costs = field(default_factory=Costs)
     error_rate: float = 0.1
     exhaustive: bool = False
-    stop: Converged = Converged(tolerance=1e-3, most_steps=30)
+    stop: Converged = field(default_factory=lambda: Converged(tolerance=1e-3, most_steps=30))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Progress:
 
 def learn_structure(
     packed: Packed,
-    order: Sequence[int],
+    order: Sequence[int] | NDArray[np.int64],
     events: int,
     settings: Settings,
     *,
