@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types doctest unit interpreted bench clean
+.PHONY: demo test lint types doctest unit interpreted bench clean clean-cache
 
 demo: $(VENV)/.installed
 	$(BIN)/elision demo
@@ -41,6 +41,10 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e '.[dev]'
 	touch $@ $(VENV)/.installed
+
+# numba notices changes only in the file that a kernel stands in, not in the kernels it calls.
+clean-cache:
+	find src -name '*.nb[ic]' -delete
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

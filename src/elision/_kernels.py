@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 LANES = 64
 """Narratives side by side: eight vectors of eight doubles; wider gains nothing more."""
 
+UNROLLED = 32
+"""Lanes that one turn of a vectorised loop takes; what is left over would go one at a time."""
+
 WORKSPACE_DOUBLES = 1 << 17
 """Size of one table of a block: long narratives get fewer lanes, to stay in the cache."""
 
@@ -92,23 +95,35 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @jit
 def _combine(out, weight, rows, index, first, last, lanes):
-    """Sum ``weight[e] * rows[index[e]]`` over the edges first..last into ``out``."""
-    for lane in range(lanes):
-        out[lane] = 0.0
-    edge = first
-    while edge + 4 <= last:
+    """Sum ``weight[e] * rows[index[e]]`` over the edges first..last into ``out``.
+
+    Up to four edges at a time, the odd ones first: most states have few, and are done in one go.
+    """
+    edge = first + (last - first) % 4
+    if edge == first:
+        for lane in range(lanes):
+            out[lane] = 0.0
+    else:
+        w0, r0 = weight[first], rows[index[first]]
+        if edge == first + 1:
+            for lane in range(lanes):
+                out[lane] = w0 * r0[lane]
+        else:
+            w1, r1 = weight[first + 1], rows[index[first + 1]]
+            if edge == first + 2:
+                for lane in range(lanes):
+                    out[lane] = w0 * r0[lane] + w1 * r1[lane]
+            else:
+                w2, r2 = weight[first + 2], rows[index[first + 2]]
+                for lane in range(lanes):
+                    out[lane] = (w0 * r0[lane] + w1 * r1[lane]) + w2 * r2[lane]
+    while edge < last:
         w0, w1, w2, w3 = weight[edge], weight[edge + 1], weight[edge + 2], weight[edge + 3]
         r0, r1 = rows[index[edge]], rows[index[edge + 1]]
         r2, r3 = rows[index[edge + 2]], rows[index[edge + 3]]
         for lane in range(lanes):
             out[lane] += (w0 * r0[lane] + w1 * r1[lane]) + (w2 * r2[lane] + w3 * r3[lane])
         edge += 4
-    while edge < last:
-        w0 = weight[edge]
-        r0 = rows[index[edge]]
-        for lane in range(lanes):
-            out[lane] += w0 * r0[lane]
-        edge += 1
 
 
 @jit
@@ -156,32 +171,37 @@ def _rescale(visit, arrive, norm, exponent, lanes, states):
 def _forward(model, block, active, length, visit, arrive, exponent, ended):
     """Forward pass of one block; ``visit`` and ``arrive`` hold all rows or just the last two.
 
+    Lanes beyond the active ones, up to a multiple of `UNROLLED`, are carried along: what they hold
+    is never read, and a loop over whole vectors is several times faster than one with a rest.
     ``ended[lane]`` becomes P(narrative) / 2 ** exponent[length of the lane, lane].
     """
     in_first, in_source, in_weight, _, _, _, loop, elision, likelihood = model
     end = elision.shape[0] - 1
     rows = visit.shape[0]
-    norm = np.empty(active[0])
+    width = visit.shape[2]
+    norm = np.empty(width)
     for i in range(length + 1):
         lanes = active[i]
+        span = min(width, -(-lanes // UNROLLED) * UNROLLED)
         going_on = active[i + 1]
         here = visit[i % rows]
         came = arrive[i % rows]
         before = arrive[(i + rows - 1) % rows]
-        for lane in range(lanes):
+        for lane in range(span):
             here[0, lane] = 1.0 if i == 0 else 0.0
             came[0, lane] = 0.0
             norm[lane] = here[0, lane]
+        for lane in range(lanes):
             exponent[i, lane] = 0 if i == 0 else exponent[i - 1, lane]
         for k in range(1, end):
             a = here[k]
             c = came[k]
-            _combine(c, in_weight, here, in_source, in_first[k], in_first[k + 1], lanes)
+            _combine(c, in_weight, here, in_source, in_first[k], in_first[k + 1], span)
             silent = elision[k]
             stay = loop[k]
             series = 1.0 / (1.0 - stay * silent)
             if i == 0:
-                for lane in range(lanes):
+                for lane in range(span):
                     c[lane] *= series
                     a[lane] = silent * c[lane]
                     norm[lane] += a[lane]
@@ -189,14 +209,14 @@ def _forward(model, block, active, length, visit, arrive, exponent, ended):
                 told = block[i - 1]
                 b = before[k]
                 row = likelihood[k]
-                for lane in range(lanes):
+                for lane in range(span):
                     emitted = row[told[lane]] * b[lane]
                     total = (c[lane] + stay * emitted) * series
                     c[lane] = total
                     a[lane] = silent * total + emitted
                     norm[lane] += a[lane]
         if going_on < lanes:
-            _combine(here[end], in_weight, here, in_source, in_first[end], in_first[end + 1], lanes)
+            _combine(here[end], in_weight, here, in_source, in_first[end], in_first[end + 1], span)
             for lane in range(going_on, lanes):
                 ended[lane] = here[end, lane]
         smallest = 1.0
@@ -355,10 +375,11 @@ def log_prob(model, narratives, first, last, result):
     states = model.elision.shape[0]
     longest = narratives.offset[first + 1] - narratives.offset[first]
     width = _width(1, states, last - first)
-    visit = np.empty((2, states, width))
-    arrive = np.empty((2, states, width))
+    room = -(-width // UNROLLED) * UNROLLED
+    visit = np.zeros((2, states, room))
+    arrive = np.zeros((2, states, room))
     exponent = np.empty((longest + 1, width), np.int64)
-    block = np.empty((longest, width), np.uint32)
+    block = np.zeros((longest, room), np.uint32)
     active = np.empty(longest + 2, np.int64)
     ended = np.empty(width)
     seed = np.empty(width)
@@ -391,7 +412,7 @@ def _solve(model, narratives, weight, first, width, buffers, result, doubtful):
     enter = _table(buffers[3], rows, states, width)
     exponent = np.empty((rows, width), np.int64)
     lift = np.empty((rows, width))
-    block = np.empty((rows - 1, width), np.uint32)
+    block = np.zeros((rows - 1, width), np.uint32)
     active = np.empty(rows + 1, np.int64)
     ended = np.empty(width)
     seed = np.empty(width)

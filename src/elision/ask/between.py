@@ -13,6 +13,8 @@ from elision.observations import Packer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
@@ -21,11 +23,10 @@ if TYPE_CHECKING:
 class Unsaid:
     """An event that probably happened and was not told.
 
-    ``expected`` is how often the step was passed in silence at this place: between 0 and 1, its
-    probability, unless the state loops.
+    ``expected`` is how often it was passed over in silence at this place: its probability, unless
+    a state loops.
     """
 
-    state: str
     event: str
     expected: float
 
@@ -94,15 +95,28 @@ def between(
             "the script cannot tell this narrative in this order",
             hint="check the order of its events, or learn with smoothing",
         )
-    passes = found.entered * script.elision
+    shares = emission_shares(script.emission)
     gaps = tuple(
-        tuple(
-            Unsaid(script.states[k], script.events[int(script.emission[k].argmax())], float(row[k]))
-            for k in np.flatnonzero(row >= least)
-            if script.emission[k].any()
-        )
-        for row in passes
+        _unsaid(script.events, passes[:, None] * shares, least)
+        for passes in found.entered * script.elision
     )
     kept = [item for item in items if not isinstance(item, str) or item in script.events]
     told = tuple(item if isinstance(item, str) else "?" for item in kept)
     return Story(told, gaps, found.log_prob)
+
+
+def emission_shares(emission: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each state tells when it is not silent; rows of 0 where it always is."""
+    told = emission.sum(axis=1, keepdims=True)
+    return np.divide(emission, told, out=np.zeros_like(emission), where=told > 0)
+
+
+def _unsaid(
+    events: tuple[str, ...], weight: NDArray[np.float64], least: float
+) -> tuple[Unsaid, ...]:
+    """Events of one gap, in the order in which the states that tell them come."""
+    expected = weight.sum(axis=0)
+    place = np.arange(len(weight)) @ weight
+    likely = np.flatnonzero(expected >= least)
+    order = likely[np.argsort(place[likely] / expected[likely], kind="stable")]
+    return tuple(Unsaid(events[o], float(expected[o])) for o in order)

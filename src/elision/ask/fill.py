@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision.ask.between import emission_shares
 from elision.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,15 +47,8 @@ def fill_gaps(
         gaps.append(len(kept))
     packed = script.pack(narratives, unknown=unknown)
     found = script.lattice.posterior(packed)
-    chance = script.emission.sum(axis=1)
-    shares = np.divide(
-        script.emission,
-        chance[:, None],
-        out=np.zeros_like(script.emission),
-        where=chance[:, None] > 0,
-    )
     told = np.array([found[place].told[gap] for place, gap in zip(packed.place, gaps, strict=True)])
-    filled = told.reshape(len(narratives), script.size) @ shares
+    filled = told.reshape(len(narratives), script.size) @ emission_shares(script.emission)
     lost = filled.sum(axis=1) == 0
     if lost.any():
         filled[lost] = overall(script)

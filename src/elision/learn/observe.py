@@ -34,7 +34,7 @@ class BatchDone:
 
     ``seen`` of all ``narratives`` so far; ``score_before`` and ``score_after`` are the search score
     with the batch's prefix tree and at the end of the search; ``log_prob`` is the mean
-    log-probability of the narratives seen, after EM.
+    log-probability of the narratives seen, after EM (None without it).
     """
 
     batch: int
@@ -46,7 +46,7 @@ class BatchDone:
     score_before: float
     score_after: float
     em_steps: int
-    log_prob: float
+    log_prob: float | None
     constraints: int
     violated: int
 

@@ -259,13 +259,14 @@ def _result(search: Search) -> CountsModel:
 def _words(matrix: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Rows of a boolean matrix as sets of 32-bit words."""
     rows, columns = matrix.shape
-    padded = np.zeros((rows, -(-columns // 32) * 32), bool)
+    words = max(1, -(-columns // 32))
+    padded = np.zeros((rows, words * 32), bool)
     padded[:, :columns] = matrix
     weights = 1 << np.arange(32, dtype=np.int64)
-    return np.ascontiguousarray(padded.reshape(rows, -1, 32) @ weights)
+    return np.ascontiguousarray(padded.reshape(rows, words, 32) @ weights)
 
 
 def _matrix(words: NDArray[np.int64], columns: int) -> NDArray[np.bool_]:
     """The boolean matrix of `_words`."""
     spread = (words[:, :, None] >> np.arange(32)) & 1
-    return spread.reshape(len(words), -1)[:, :columns].astype(bool)
+    return spread.reshape(len(words), 32 * words.shape[1])[:, :columns].astype(bool)

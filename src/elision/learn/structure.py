@@ -153,7 +153,7 @@ def _absorb(
         observer(Moved(number, moves, move), None)
 
     found = _search(model, seen, prior, never, settings, moved)
-    model, steps, log_prob = found.model, 0, np.nan
+    model, steps, log_prob = found.model, 0, None
     if settings.em:
         stop = settings.stop if last or settings.plan == "paper" else WARM_EM
         ordering = model.topological_order()

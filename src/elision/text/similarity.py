@@ -1,0 +1,424 @@
+"""How alike two wordings are: the paper's sum over WordNet, a richer mixture, or a user's own.
+
+Each ingredient of a similarity is rounded to a multiple of 2^-20 before products are summed. Such
+sums are exact in double precision, whatever their order, so a matrix product gives the same bits
+on one thread or many, and a sentence is measured alike alone or in company.
+
+No ingredient looks at the sentences before or after: what is said of one step can then never
+betray another one that was taken away to be guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from elision.errors import InputError
+from elision.text.opposites import opposite_particles, opposite_verbs
+from elision.text.parse import Clause
+from elision.text.vectors import DIMENSIONS, word_vectors
+from elision.text.wording import distinct
+from elision.text.wordnet import WordNet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elision.text.wording import Wording
+
+__all__ = [
+    "MIXED",
+    "MIXED_WITHOUT_VECTORS",
+    "WORDNET",
+    "Measure",
+    "OwnMeasure",
+    "OwnSimilarity",
+    "Weights",
+    "WordMeasure",
+]
+
+OwnSimilarity: TypeAlias = Callable[[Clause, Clause], float]
+"""Returns how alike two clauses are, the larger the more; symmetric; ``text`` is the sentence."""
+
+_GRAIN = float(1 << 20)
+_ROWS = 256  # wordings aligned at a time: keeps the working table to a few MB
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What counts how much when two wordings, or two groups of them, are compared.
+
+    Chosen on the package's own labelled tellings (``python -m elision.evaluate.events``).
+
+    Parameters
+    ----------
+    verb, object
+        Path similarity of the verbs and of the objects.
+    words
+        How well the content words of each find a partner in the other, rare words counting more.
+    vectors
+        Cosine of the mean word vectors, the mean of the domain taken away.
+    shared
+        Cosine of the content words that both share, rare words counting more (tf-idf).
+    opposite
+        Taken off where particles (on, off) or verbs (open, close) are opposites.
+    position
+        Taken off in proportion to the distance of the places in their tellings.
+    together
+        Taken off in proportion to how often one telling has both: who tells two things in one
+        breath means two things.
+    apart
+        Added in proportion to how many tellings a pair of groups covers.
+    strictness
+        Standard deviations by which a type must be more alike than two steps of one telling are.
+    phrasal
+        Whether verb and particle are looked up as one verb where WordNet has it ("take off").
+    """
+
+    verb: float
+    object: float
+    words: float = 0.0
+    vectors: float = 0.0
+    shared: float = 0.0
+    opposite: float = 0.0
+    position: float = 0.0
+    together: float = 0.0
+    apart: float = 0.0
+    strictness: float = 1.5
+    phrasal: bool = True
+
+
+WORDNET = Weights(verb=0.6, object=0.4, strictness=1.5, phrasal=False)
+"""The paper's: w1 PS(verb) + w2 PS(object)."""
+
+MIXED = Weights(
+    verb=0.3,
+    object=0.2,
+    words=0.2,
+    vectors=0.3,
+    shared=0.1,
+    opposite=0.3,
+    position=0.6,
+    together=0.2,
+    apart=0.1,
+    strictness=1.4,
+)
+
+MIXED_WITHOUT_VECTORS = replace(
+    MIXED, verb=0.2, object=0.2, words=0.6, vectors=0.0, shared=0.2, strictness=1.3
+)
+
+
+class Measure(Protocol):
+    """A similarity between wordings, each side prepared once and compared many times."""
+
+    def prepare(self, wordings: Sequence[Wording]) -> Any:
+        """Return whatever makes comparing these wordings quick."""
+        ...
+
+    def compare(self, rows: Any, columns: Any) -> NDArray[np.float64]:
+        """Return the similarity of each row with each column."""
+        ...
+
+
+class OwnMeasure:
+    """A user's own function as a measure.
+
+    Parameters
+    ----------
+    function
+        Returns the similarity of two clauses, whose ``text`` is the whole sentence.
+
+    Examples
+    --------
+    >>> from elision.text.wording import Wording
+    >>> same_verb = OwnMeasure(lambda a, b: float(a.verb == b.verb))
+    >>> side = same_verb.prepare([Wording(v, "", "", (v,), v) for v in ("hear", "open")])
+    >>> same_verb.compare(side, side).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    def __init__(self, function: OwnSimilarity) -> None:
+        self._function = function
+
+    def prepare(self, wordings: Sequence[Wording]) -> list[Clause]:
+        """Return the clauses that the function is to see."""
+        return [Clause(w.verb, w.particle, w.object, w.text) for w in wordings]
+
+    def compare(self, rows: list[Clause], columns: list[Clause]) -> NDArray[np.float64]:
+        """Return the similarity of each row with each column; half the calls if both are one."""
+        if rows is not columns:
+            return np.array([[self._ask(a, b) for b in columns] for a in rows]).reshape(
+                len(rows), len(columns)
+            )
+        table = np.zeros((len(rows), len(rows)))
+        for i, clause in enumerate(rows):
+            for j in range(i + 1):
+                table[i, j] = table[j, i] = self._ask(clause, rows[j])
+        return table
+
+    def _ask(self, first: Clause, second: Clause) -> float:
+        value = self._function(first, second)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(
+                f"similarity of {first.text[:40]!r} and {second.text[:40]!r} is {value!r:.40},"
+                " expected a finite number"
+            )
+        return number
+
+
+class _Side(NamedTuple):
+    """One side of a comparison: words as places in lists of distinct ones."""
+
+    verbs: tuple[list[str], NDArray[np.intp]]
+    heads: tuple[list[str], NDArray[np.intp]]  # verbs, with the particle where it belongs
+    particles: tuple[list[str], NDArray[np.intp]]
+    objects: tuple[list[str], NDArray[np.intp]]
+    words: list[str]
+    spelt: NDArray[np.intp]  # words of all wordings, end to end
+    starts: list[int]
+    shares: sparse.csr_array  # weights of the words of a wording, which sum to 1
+    tfidf: sparse.csr_array  # the same, squares sum to 1; columns are the words of this side
+    vectors: NDArray[np.float64]
+
+
+class WordMeasure:
+    """Similarity by words, for the wordings of one domain.
+
+    Parameters
+    ----------
+    weights
+        What counts how much.
+    senses
+        How many senses of each word count; None for all.
+    frequency
+        How many sentences of the domain have each word.
+    sentences
+        How many sentences there are.
+    centroid
+        Mean of the vectors of the sentences; nothing where vectors are not used.
+
+    Examples
+    --------
+    >>> from elision.text.parse import RuleParser
+    >>> from elision.text.wording import read_wording
+    >>> tell = [read_wording(s, RuleParser()) for s in ("open door", "shut door", "ring")]
+    >>> measure = WordMeasure.of(tell, [1, 1, 1], WORDNET)
+    >>> side = measure.prepare(tell)
+    >>> measure.compare(side, side).round(2)[0].tolist()
+    [1.0, 0.6, 0.15]
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        *,
+        senses: int | None = 3,
+        frequency: Mapping[str, int],
+        sentences: int,
+        centroid: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.weights = weights
+        self.senses = senses
+        self.frequency = dict(frequency)
+        self.sentences = sentences
+        self.centroid = np.zeros(DIMENSIONS) if centroid is None else centroid
+        self._wordnet = WordNet.load()
+
+    @classmethod
+    def of(
+        cls,
+        wordings: Sequence[Wording],
+        count: Iterable[float],
+        weights: Weights,
+        *,
+        senses: int | None = 3,
+    ) -> WordMeasure:
+        """Return the measure of a domain, from its wordings and how often each was told."""
+        frequency: Counter[str] = Counter()
+        told = [int(number) for number in count]
+        for wording, number in zip(wordings, told, strict=True):
+            frequency.update(dict.fromkeys(wording.words, number))
+        common = {"senses": senses, "frequency": frequency, "sentences": sum(told)}
+        measure = cls(weights, **common)  # type: ignore[arg-type]
+        if not weights.vectors or not wordings:
+            return measure
+        rows = measure.prepare(wordings).vectors * np.array(told, float)[:, None]
+        centroid = _grained(rows.sum(axis=0) / sum(told))
+        return cls(weights, centroid=centroid, **common)  # type: ignore[arg-type]
+
+    def prepare(self, wordings: Sequence[Wording]) -> _Side:
+        """Look up everything that hangs on one wording only."""
+        words = distinct(chain.from_iterable(w.words for w in wordings))
+        place = {word: number for number, word in enumerate(words)}
+        spelt = np.array([place[word] for w in wordings for word in w.words], np.intp)
+        starts = list(accumulate((len(w.words) for w in wordings[:-1]), initial=0))
+        shares, tfidf = self._rarities(wordings, place)
+        return _Side(
+            verbs=_indexed([w.verb for w in wordings]),
+            heads=_indexed([self._head(w) for w in wordings]),
+            particles=_indexed([w.particle for w in wordings]),
+            objects=_indexed([w.object for w in wordings]),
+            words=words,
+            spelt=spelt,
+            starts=starts if wordings else [],
+            shares=shares,
+            tfidf=tfidf,
+            vectors=self._sentence_vectors(words, spelt, starts) if wordings else _no_vectors(),
+        )
+
+    def compare(self, rows: _Side, columns: _Side) -> NDArray[np.float64]:
+        """Return the similarity of each row with each column."""
+        weights = self.weights
+        total = weights.verb * self._paths(rows.heads, columns.heads, "v")
+        total += weights.object * self._paths(rows.objects, columns.objects, "n")
+        if weights.words:
+            total += weights.words * self._partners(rows, columns)
+        if weights.vectors:
+            total += weights.vectors * (rows.vectors @ columns.vectors.T)
+        if weights.shared:
+            total += weights.shared * _shared(rows, columns)
+        if weights.opposite:
+            total -= weights.opposite * _opposites(rows, columns)
+        return total
+
+    def _head(self, wording: Wording) -> str:
+        joined = f"{wording.verb}_{wording.particle}"
+        phrasal = self.weights.phrasal and wording.particle and self._wordnet.knows(joined, "v")
+        return joined if phrasal else wording.verb
+
+    def _rarities(
+        self, wordings: Sequence[Wording], place: Mapping[str, int]
+    ) -> tuple[sparse.csr_array, sparse.csr_array]:
+        rarity = {
+            word: math.log((2 + self.sentences) / (1 + self.frequency.get(word, 0)))
+            for word in place
+        }
+        offset, column, share, unit = [0], [], [], []
+        for wording in wordings:
+            words = distinct(wording.words)
+            values = [rarity[word] for word in words]
+            whole, length = math.fsum(values), math.hypot(*values)
+            column += [place[word] for word in words]
+            share += [value / whole for value in values]
+            unit += [value / length for value in values]
+            offset.append(len(column))
+        shape = (len(wordings), len(place))
+        return (
+            sparse.csr_array((_grained(np.array(share)), column, offset), shape=shape),
+            sparse.csr_array((_grained(np.array(unit)), column, offset), shape=shape),
+        )
+
+    def _sentence_vectors(
+        self, words: list[str], spelt: NDArray[np.intp], starts: list[int]
+    ) -> NDArray[np.float64]:
+        if not self.weights.vectors:
+            return _no_vectors()
+        sums = np.add.reduceat(word_vectors(words)[spelt], starts, axis=0)
+        return _grained(_unit(_unit(sums) - self.centroid))
+
+    def _paths(
+        self,
+        rows: tuple[list[str], NDArray[np.intp]],
+        columns: tuple[list[str], NDArray[np.intp]],
+        pos: Any,
+    ) -> NDArray[np.float64]:
+        """Path similarities of words; a word that is missing is like nothing."""
+        table = self._wordnet.similarities(rows[0], columns[0], pos=pos, senses=self.senses)
+        if "" in rows[0]:
+            table[rows[0].index("")] = 0.0
+        if "" in columns[0]:
+            table[:, columns[0].index("")] = 0.0
+        return table[np.ix_(rows[1], columns[1])]
+
+    def _partners(self, rows: _Side, columns: _Side) -> NDArray[np.float64]:
+        """Mean over both directions of how well each word finds a partner on the other side."""
+        table = self._word_table(rows.words, columns.words)
+        there = _best_partners(table, rows, columns)
+        if rows is columns:
+            return (there + there.T) / 2
+        return (there + _best_partners(table.T, columns, rows).T) / 2
+
+    def _word_table(self, words: list[str], others: list[str]) -> NDArray[np.float64]:
+        """Similarity of words that may be nouns or verbs."""
+        ask = self._wordnet.similarities
+        nouns = ask(words, others, pos="n", senses=self.senses)
+        table = np.maximum(nouns, ask(words, others, pos="v", senses=self.senses), out=nouns)
+        if self.weights.vectors:
+            cosine = _grained(_unit(word_vectors(words))) @ _grained(_unit(word_vectors(others))).T
+            table = (table + np.maximum(cosine, 0.0)) / 2
+        return _grained(table)
+
+
+def _best_partners(
+    table: NDArray[np.float64], rows: _Side, columns: _Side
+) -> NDArray[np.float64]:
+    """For each column, the mean over its words of the best partner that the row offers."""
+    size = len(rows.starts)
+    result = np.empty((size, len(columns.starts)))
+    ends = [*rows.starts[1:], len(rows.spelt)]
+    for begin in range(0, size, _ROWS):
+        stop = min(begin + _ROWS, size)
+        first = rows.starts[begin]
+        spelt = rows.spelt[first : ends[stop - 1]]
+        starts = [start - first for start in rows.starts[begin:stop]]
+        best = np.maximum.reduceat(table[spelt], starts, axis=0)
+        result[begin:stop] = (columns.shares @ best.T).T
+    return result
+
+
+def _shared(rows: _Side, columns: _Side) -> NDArray[np.float64]:
+    place = {word: number for number, word in enumerate(columns.words)}
+    known = [(i, place[word]) for i, word in enumerate(rows.words) if word in place]
+    link = sparse.csr_array(
+        (np.ones(len(known)), ([i for i, _ in known], [j for _, j in known])),
+        shape=(len(rows.words), len(columns.words)),
+    )
+    found: NDArray[np.float64] = (rows.tfidf @ link @ columns.tfidf.T).toarray()
+    return found
+
+
+def _opposites(rows: _Side, columns: _Side) -> NDArray[np.bool_]:
+    verbs = _asked(opposite_verbs, rows.verbs, columns.verbs)
+    return verbs | _asked(opposite_particles, rows.particles, columns.particles)
+
+
+def _asked(
+    question: Callable[[str, str], bool],
+    rows: tuple[list[str], NDArray[np.intp]],
+    columns: tuple[list[str], NDArray[np.intp]],
+) -> NDArray[np.bool_]:
+    table = np.array([[question(a, b) for b in columns[0]] for a in rows[0]], dtype=bool)
+    return table.reshape(len(rows[0]), len(columns[0]))[np.ix_(rows[1], columns[1])]
+
+
+def _indexed(words: list[str]) -> tuple[list[str], NDArray[np.intp]]:
+    found = distinct(words)
+    place = {word: number for number, word in enumerate(found)}
+    return found, np.array([place[word] for word in words], np.intp)
+
+
+def _grained(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round so that sums of products are exact."""
+    return np.round(values * _GRAIN) / _GRAIN
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def _no_vectors() -> NDArray[np.float64]:
+    return np.zeros((0, DIMENSIONS))
