@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 LANES = 64
 """Narratives side by side: eight vectors of eight doubles; wider gains nothing more."""
 
-UNROLLED = 32
-"""Lanes that one turn of a vectorised loop takes; what is left over would go one at a time."""
+UNROLLED = 8
+"""Lanes in one vector; what is left over would go one at a time."""
 
 WORKSPACE_DOUBLES = 1 << 17
 """Size of one table of a block: long narratives get fewer lanes, to stay in the cache."""

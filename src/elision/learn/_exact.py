@@ -32,6 +32,10 @@ MARGIN = 0.25
 """By how much a move may have become better since it was last tried, and still be noticed."""
 
 
+OPTIMISM = 2.0
+"""Surplus of a move that was never tried: nine in ten of the best moves have less."""
+
+
 class Book(NamedTuple):
     """What is known of moves: [merge or delete, first state, second state]."""
 
@@ -231,7 +235,7 @@ def run_exact(search, trial, book, score, exhaustive, most_moves, kinds, firsts,
     """
     for made in range(most_moves):
         step = book.step[0]
-        pending = _list_all(search, book.todo) if exhaustive or step == 0 else 0
+        pending = _list_all(search, book.todo) if exhaustive else 0
         while True:
             for entry in range(pending):
                 kind, first, second = book.todo[entry]

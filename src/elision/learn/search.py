@@ -114,9 +114,9 @@ def exact_search(
 ) -> Found:
     """Search by the forward likelihood of narratives under the MAP parameters of the counts.
 
-    Every move is tried once at the outset. After each accepted move ``exhaustive`` tries them all
-    again; otherwise a move is expected to keep the difference between its exact and its local gain,
-    and is tried again only when that makes it the most promising one.
+    ``exhaustive`` tries every move before each one that is accepted, as the paper has it. Otherwise
+    a move is expected to keep the difference between its exact and its local gain, and is tried
+    (again) only while that makes it the most promising one.
     """
     from elision import _kernels  # noqa: PLC0415 - numba is slow to import
     from elision.learn import _exact, _moves, _search  # noqa: PLC0415
@@ -130,7 +130,7 @@ def exact_search(
         log_prob=np.empty(len(packed)),
     )
     book = _exact.Book(
-        surplus=np.zeros((2, size, size)),
+        surplus=np.full((2, size, size), _exact.OPTIMISM),
         tried=np.full((2, size, size), -1),
         step=np.zeros(1, np.int64),
         todo=np.zeros((size * size, 3), np.int64),

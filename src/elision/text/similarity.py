@@ -362,9 +362,7 @@ class WordMeasure:
         return _grained(table)
 
 
-def _best_partners(
-    table: NDArray[np.float64], rows: _Side, columns: _Side
-) -> NDArray[np.float64]:
+def _best_partners(table: NDArray[np.float64], rows: _Side, columns: _Side) -> NDArray[np.float64]:
     """For each column, the mean over its words of the best partner that the row offers."""
     size = len(rows.starts)
     result = np.empty((size, len(columns.starts)))

@@ -89,9 +89,7 @@ def _lemma(word: str) -> str:
         return word
     wordnet = WordNet.load()
     verb, noun = wordnet.lemma(word, "v"), wordnet.lemma(word, "n")
-    if verb and (
-        not noun or wordnet.frequency(verb, "v") >= wordnet.frequency(noun, "n")
-    ):
+    if verb and (not noun or wordnet.frequency(verb, "v") >= wordnet.frequency(noun, "n")):
         return verb
     return noun or word
 
@@ -99,9 +97,7 @@ def _lemma(word: str) -> str:
 def read_wording(sentence: str, parser: Parser) -> Wording:
     """Return the wording of a sentence."""
     clause = parser.parse(sentence)
-    return Wording(
-        clause.verb, clause.particle, clause.object, content_words(sentence), sentence
-    )
+    return Wording(clause.verb, clause.particle, clause.object, content_words(sentence), sentence)
 
 
 class Told(NamedTuple):

@@ -1,0 +1,279 @@
+"""The event types of one domain: how they are told, and which of them a new sentence tells."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision.text.cluster import different, told_together
+from elision.text.naming import name_types
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.text.cluster import Clusters, Method
+    from elision.text.similarity import Measure
+    from elision.text.wording import Told, Wording
+
+__all__ = ["Calibration", "DomainTypes", "EventType", "calibrate", "describe"]
+
+MOST_WORDINGS = 200
+"""Wordings of a type that are kept, the most frequent ones."""
+
+SHARPNESS = 2.5
+"""How fast probability falls with similarity, per standard deviation between different events."""
+
+_CALIBRATED = 1500  # wordings on which the threshold for "none of these" is set
+
+
+class EventType(NamedTuple):
+    """One type of event.
+
+    Parameters
+    ----------
+    name
+        Unique in its domain.
+    tellings
+        How many tellings tell it.
+    cohesion
+        Mean similarity of two sentences of the type; nan where there is only one.
+    wordings
+        How it is told, most central first.
+    counts
+        How often each wording was told.
+    """
+
+    name: str
+    tellings: int
+    cohesion: float
+    wordings: tuple[Wording, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many sentences tell it, in the wordings that are kept."""
+        return sum(self.counts)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence a wording, the best examples first."""
+        return tuple(wording.text for wording in self.wordings)
+
+
+class Calibration(NamedTuple):
+    """What turns similarities into probabilities.
+
+    Parameters
+    ----------
+    scale
+        Standard deviation of the similarity between different events: the unit of nearness.
+    nothing
+        The nearness of "none of these".
+    """
+
+    scale: float
+    nothing: float
+
+
+class DomainTypes:
+    """The event types of one domain, and which of them a wording tells.
+
+    A type is as near to a wording as its two nearest sentences are on average. Probabilities fall
+    off with the distance behind the nearest, and "none of these" takes part as if it were a type
+    of a fixed nearness.
+
+    Parameters
+    ----------
+    types
+        The types.
+    measure
+        The similarity.
+    calibration
+        What turns similarities into probabilities.
+    method
+        How the wordings were compared.
+    cut
+        The least value at which groups were joined.
+    spare
+        The calibration of the same types without word vectors, for readers who have none.
+    """
+
+    def __init__(
+        self,
+        types: Sequence[EventType],
+        measure: Measure,
+        *,
+        calibration: Calibration,
+        method: Method,
+        cut: float,
+        spare: Calibration | None = None,
+    ) -> None:
+        self.types = tuple(types)
+        self.measure = measure
+        self.calibration = calibration
+        self.method = method
+        self.cut = cut
+        self.spare = spare
+        self._side = measure.prepare([w for kind in self.types for w in kind.wordings])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the types."""
+        return tuple(kind.name for kind in self.types)
+
+    def probabilities(self, wordings: Sequence[Wording]) -> NDArray[np.float64]:
+        """Return the probability of each type, and last of none, for each wording by itself.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of shape (wordings, types + 1); rows sum to 1.
+        """
+        result = np.zeros((len(wordings), len(self.types) + 1))
+        result[:, -1] = 1.0
+        if not self.types or not wordings:
+            return result
+        near = nearness(
+            self.measure.compare(self.measure.prepare(wordings), self._side), self.types
+        )
+        for row, values in zip(result, near, strict=True):
+            row[:] = self._shares([*values.tolist(), self.calibration.nothing])
+        return result
+
+    def _shares(self, values: list[float]) -> list[float]:
+        top = max(values)
+        if not self.calibration.scale:
+            winners = [float(value == top) for value in values]
+            return [winner / sum(winners) for winner in winners]
+        # math and not numpy: the same bits for one sentence as for many.
+        powers = [math.exp(SHARPNESS * (value - top) / self.calibration.scale) for value in values]
+        whole = math.fsum(powers)
+        return [power / whole for power in powers]
+
+
+def nearness(similarity: NDArray[np.float64], types: Sequence[EventType]) -> NDArray[np.float64]:
+    """Mean similarity of each row with the two nearest sentences of each type.
+
+    Parameters
+    ----------
+    similarity
+        Of each row with the wordings of all types, end to end.
+    types
+        The types.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of shape (rows, types).
+    """
+    columns, begin = [], 0
+    rows = np.arange(len(similarity))
+    for kind in types:
+        part = similarity[:, begin : begin + len(kind.wordings)]
+        begin += len(kind.wordings)
+        first = part.argmax(axis=1)
+        best = part[rows, first]
+        if part.shape[1] > 1:
+            rest = part.copy()
+            rest[rows, first] = -np.inf
+            twice = np.array(kind.counts)[first] > 1
+            second = np.where(twice, best, rest.max(axis=1))
+            best = np.where(np.isfinite(second), (best + second) / 2, best)
+        columns.append(best)
+    return np.column_stack(columns) if columns else np.zeros((len(similarity), 0))
+
+
+def describe(
+    told: Told, clusters: Clusters, measure: Measure, keep: Sequence[int]
+) -> list[EventType]:
+    """Return the types that some groups of wordings make, most told first.
+
+    Parameters
+    ----------
+    told
+        The wordings.
+    clusters
+        The groups.
+    measure
+        The similarity.
+    keep
+        The groups to describe.
+    """
+    count = told.count.astype(np.int64)
+    parts = []
+    for label in keep:
+        members = np.flatnonzero(clusters.labels == label)
+        tellers = np.unique(told.tellings[members].indices).size
+        members = members[np.argsort(-count[members], kind="stable")][:MOST_WORDINGS]
+        wordings = [told.wordings[at] for at in members]
+        order, cohesion = _central(wordings, count[members].astype(float), measure)
+        pairs = [(wordings[at], int(count[members[at]])) for at in order]
+        parts.append((tellers, cohesion, pairs))
+    names = name_types([pairs for _, _, pairs in parts])
+    types = [
+        EventType(name, tellers, cohesion, tuple(w for w, _ in pairs), tuple(c for _, c in pairs))
+        for name, (tellers, cohesion, pairs) in zip(names, parts, strict=True)
+    ]
+    return types
+
+
+def _central(
+    wordings: list[Wording], count: NDArray[np.float64], measure: Measure
+) -> tuple[list[int], float]:
+    """Places of the wordings, most central first, and the mean similarity of two sentences."""
+    side = measure.prepare(wordings)
+    similarity = measure.compare(side, side)
+    weight = np.outer(count, count)
+    np.fill_diagonal(weight, count * (count - 1))
+    whole = weight.sum()
+    if not whole:
+        return [0], math.nan
+    # A frequent wording is near to its own copies: that makes it central, as it should.
+    closeness = (weight * similarity).sum(axis=1) / weight.sum(axis=1)
+    order: list[int] = np.argsort(-closeness, kind="stable").tolist()
+    return order, float((weight * similarity).sum() / whole)
+
+
+def calibrate(types: Sequence[EventType], told: Told, measure: Measure) -> Calibration:
+    """Set the unit of nearness and the threshold for "none of these" from the tellings.
+
+    The threshold is where, sentence by sentence left out, as many are lost to their own type as
+    would be caught by another one.
+    """
+    frequent = np.sort(np.argsort(-told.count, kind="stable")[:_CALIBRATED])
+    side = measure.prepare([told.wordings[at] for at in frequent])
+    together = told_together(told, frequent)
+    unlike = different(measure.compare(side, side), together, told.count[frequent])
+    fallback = unlike.mean + unlike.deviation
+    return Calibration(unlike.deviation, _threshold(types, measure, fallback))
+
+
+def _threshold(types: Sequence[EventType], measure: Measure, fallback: float) -> float:
+    share = max(1, -(-sum(len(kind.wordings) for kind in types) // _CALIBRATED))
+    kept = [
+        kind._replace(wordings=kind.wordings[::share], counts=kind.counts[::share])
+        for kind in types
+    ]
+    owner = np.repeat(np.arange(len(kept)), [len(kind.wordings) for kind in kept])
+    if len(kept) < 2:
+        return fallback
+    side = measure.prepare([wording for kind in kept for wording in kind.wordings])
+    similarity = measure.compare(side, side)
+    np.fill_diagonal(similarity, -np.inf)
+    near = nearness(similarity, kept)
+    rows = np.arange(len(owner))
+    own = near[rows, owner]
+    near[rows, owner] = -np.inf
+    other = near.max(axis=1)
+    own = np.sort(own[np.isfinite(own)])
+    if not len(own):
+        return fallback
+    other = np.sort(other)
+    levels = np.unique(np.concatenate([own, other]))
+    lost = np.searchsorted(own, levels) / len(own)
+    caught = 1 - np.searchsorted(other, levels) / len(other)
+    return float(levels[np.abs(lost - caught).argmin()])

@@ -1,0 +1,506 @@
+"""From sentences to named event types: the estimator that the rest of Elision starts from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from elision.corpus import Corpus, Narrative, shown
+from elision.errors import InputError
+from elision.text import _extractor_file
+from elision.text._tellings import (
+    Tellings,
+    as_corpus,
+    comparison,
+    is_number,
+    is_whole,
+    kept,
+    least_tellings,
+    with_events,
+)
+from elision.text.cluster import cluster
+from elision.text.event_types import DomainTypes, calibrate, describe
+from elision.text.parse import RuleParser
+from elision.text.similarity import (
+    MIXED,
+    MIXED_WITHOUT_VECTORS,
+    WORDNET,
+    Measure,
+    OwnMeasure,
+    OwnSimilarity,
+    Weights,
+    WordMeasure,
+)
+from elision.text.vectors import use_vectors
+from elision.text.wording import Wording, gather, read_wording
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from elision.observations import Observation
+    from elision.text.parse import Parser
+    from elision.text.wording import Told
+
+__all__ = ["Dropped", "EventExtractor", "Tellings"]
+
+
+class Dropped(NamedTuple):
+    """A sentence that was left out because too few tellings tell its type."""
+
+    domain: str
+    id: str
+    position: int
+    sentence: str
+
+
+class EventExtractor(BaseEstimator):  # type: ignore[misc]
+    """Finds the event types behind the sentences of many tellings, and names them.
+
+    Types are found in each domain by itself, from the tellings that `fit` is given and nothing
+    else. `transform` then looks at each new sentence alone: neither its neighbours, nor its place,
+    nor the other sentences that come with it have a say. A sentence that is taken away to be
+    guessed can therefore not be seen in what is said of the others.
+
+    Parameters
+    ----------
+    similarity
+        "wordnet" is the paper's: path similarity of verbs and of objects. "mixed" adds all other
+        content words, word vectors, opposites, and (when types are found, not when new sentences
+        are mapped) the place in the telling and what is told side by side. Or a function of two
+        clauses, whose ``text`` is the sentence.
+    vectors
+        Whether "mixed" uses word vectors; None uses them where wordllama is installed, and warns
+        where it is not.
+    verb_weight
+        Share of the verb in "wordnet", from 0 to 1.
+    senses
+        How many senses of each word count; None for all.
+    min_tellings
+        How many tellings must tell a type for it not to be rare; below 1, a share of the tellings.
+    n_types
+        How many types to find in each domain, as nearly as possible, where the number is known;
+        None lets the data decide.
+    rare
+        "drop" leaves the sentences of rare types out, "keep" makes types of them all the same.
+    strictness
+        How much more alike than two steps of one telling the sentences of a type must be, in
+        standard deviations; None takes what was found to be best. Lower makes fewer types.
+    none_threshold
+        A new sentence is none of the types where that is more probable than this.
+    split
+        Whether to split sentences that tell several events ("get dressed and leave") first.
+    parser
+        Another parser than the rules.
+
+    Attributes
+    ----------
+    domains_ : dict
+        The event types of each domain, as `DomainTypes`.
+    labels_ : list of lists
+        The type of each sentence that `fit` was given; None for a rare one that was left out.
+    dropped_ : tuple of Dropped
+        The sentences that were left out.
+
+    Examples
+    --------
+    >>> tellings = [
+    ...     ["I heard the bell", "I walked to the door", "I opened it"],
+    ...     ["hear the doorbell", "go to the door", "open the door"],
+    ...     ["hear bell", "walk to door", "open the door wide"],
+    ... ]
+    >>> extractor = EventExtractor(vectors=False)
+    >>> extractor.fit_transform(tellings).events[0]
+    ('hear', 'walk', 'open')
+    >>> extractor.predict([["she hears a bell"]])
+    [['hear']]
+    """
+
+    def __init__(
+        self,
+        similarity: Literal["mixed", "wordnet"] | OwnSimilarity = "mixed",
+        *,
+        vectors: bool | None = None,
+        verb_weight: float = 0.6,
+        senses: int | None = 3,
+        min_tellings: float = 0.06,
+        n_types: int | None = None,
+        rare: Literal["drop", "keep"] = "drop",
+        strictness: float | None = None,
+        none_threshold: float = 0.5,
+        split: bool = False,
+        parser: Parser | None = None,
+    ) -> None:
+        self.similarity = similarity
+        self.vectors = vectors
+        self.verb_weight = verb_weight
+        self.senses = senses
+        self.min_tellings = min_tellings
+        self.n_types = n_types
+        self.rare = rare
+        self.strictness = strictness
+        self.none_threshold = none_threshold
+        self.split = split
+        self.parser = parser
+
+    def fit(self, X: Tellings, y: object = None) -> EventExtractor:
+        """Find the event types of some tellings.
+
+        Parameters
+        ----------
+        X
+            A corpus with steps, or one list of sentences a telling.
+        y
+            Not used.
+
+        Returns
+        -------
+        EventExtractor
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If an option or a telling is of no use; the message says which.
+        """
+        self._fit(as_corpus(X))
+        return self
+
+    def fit_transform(self, X: Tellings, y: object = None) -> Corpus:
+        """Find the event types of some tellings and return those tellings with their events.
+
+        Unlike `transform`, which looks at sentences one by one, this gives each sentence the type
+        that it was grouped with.
+
+        Returns
+        -------
+        Corpus
+            With steps and events; sentences of rare types are left out (see ``dropped_``).
+        """
+        corpus = self._fit(as_corpus(X))
+        return with_events(corpus, self.labels_)
+
+    def transform(self, X: Tellings, *, domain: str | None = None) -> Corpus:
+        """Return tellings with the type of each sentence, without those that are none of them.
+
+        Parameters
+        ----------
+        X
+            A corpus with steps, or one list of sentences a telling.
+        domain
+            The domain of all these tellings; None goes by what the corpus says.
+        """
+        corpus = self._parts(as_corpus(X))
+        return with_events(corpus, self._labels(corpus, domain))
+
+    def predict(self, X: Tellings, *, domain: str | None = None) -> list[list[str | None]]:
+        """Return the type of each sentence, None where it is none of them."""
+        return self._labels(self._parts(as_corpus(X)), domain)
+
+    def transform_proba(
+        self, X: Tellings, *, domain: str | None = None
+    ) -> list[list[dict[str, float]]]:
+        """Return the probability of each type for each sentence.
+
+        What is missing to 1 is the probability that the sentence is none of them.
+
+        Examples
+        --------
+        >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
+        >>> [[shares]] = extractor.transform_proba([["open the window"]])
+        >>> sorted(shares, key=shares.get)
+        ['hear', 'open']
+        """
+        corpus = self._parts(as_corpus(X))
+        result = []
+        for narrative, rows in zip(corpus, self._probabilities(corpus, domain), strict=True):
+            names = self._types_of(narrative, domain).names
+            result.append([dict(zip(names, row[:-1].tolist(), strict=True)) for row in rows])
+        return result
+
+    def observe(
+        self, sentences: Iterable[str | None], *, domain: str | None = None
+    ) -> list[Observation]:
+        """Return one telling as soft observations, which a script can be asked about.
+
+        Parameters
+        ----------
+        sentences
+            The sentences; None where a step is missing.
+        domain
+            The domain; it may be left out where there is only one.
+
+        Returns
+        -------
+        list
+            Weights by event; None where the step is missing or none of the types is probable.
+
+        Examples
+        --------
+        >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
+        >>> heard, gap = extractor.observe(["I hear the bell", None])
+        >>> max(heard, key=heard.get), gap
+        ('hear', None)
+        """
+        said = list(sentences)
+        told = [sentence for sentence in said if sentence is not None]
+        (rows,) = self.transform_proba([told], domain=domain) if told else ([],)
+        limit = self.none_threshold
+        seen = iter([row if 1.0 - math.fsum(row.values()) <= limit else None for row in rows])
+        return [None if sentence is None else next(seen) for sentence in said]
+
+    # --- finding types --------------------------------------------------------------------------
+
+    def _fit(self, corpus: Corpus) -> Corpus:
+        self._check()
+        corpus = self._parts(corpus)
+        if not any(narrative.steps for narrative in corpus):
+            raise InputError("no sentences, expected tellings of at least one sentence in all")
+        parser = self._parser()
+        self.domains_: dict[str, DomainTypes] = {}
+        found: dict[str, list[list[str | None]]] = {}
+        for name, part in corpus.by_domain().items():
+            told = gather([[self._read(s, parser) for s in n.steps or ()] for n in part])
+            self.domains_[name], labels = self._fit_domain(told)
+            given = iter(labels[told.place].tolist())
+            found[name] = [[next(given) for _ in n.steps or ()] for n in part]
+        rows = {name: iter(lists) for name, lists in found.items()}
+        self.labels_: list[list[str | None]] = [next(rows[n.domain]) for n in corpus]
+        self.dropped_: tuple[Dropped, ...] = tuple(
+            Dropped(narrative.domain, narrative.id, position, (narrative.steps or ())[position])
+            for narrative, row in zip(corpus, self.labels_, strict=True)
+            for position, label in enumerate(row)
+            if label is None
+        )
+        return corpus
+
+    def _fit_domain(self, told: Told) -> tuple[DomainTypes, NDArray[np.object_]]:
+        """Return the types of a domain and the type of each of its wordings."""
+        weights = self._weights()
+        measure = self._measure(told, weights)
+        needed = 1
+        if self.rare == "drop":
+            needed = least_tellings(self.min_tellings, told.tellings.shape[1])
+        clusters = cluster(
+            told,
+            comparison(told, measure, weights),
+            weights,
+            n_types=self.n_types,
+            min_tellings=needed,
+        )
+        groups = kept(told, clusters, needed)
+        types = describe(told, clusters, measure, groups)
+        spare = None
+        if weights.vectors:
+            spare = calibrate(types, told, self._measure(told, MIXED_WITHOUT_VECTORS))
+        domain = DomainTypes(
+            types,
+            measure,
+            calibration=calibrate(types, told, measure),
+            method=clusters.method,
+            cut=clusters.cut,
+            spare=spare,
+        )
+        names = np.full(clusters.labels.max(initial=-1) + 1, None, dtype=object)
+        names[groups] = [kind.name for kind in types]
+        return domain, names[clusters.labels]
+
+    def _weights(self) -> Weights:
+        if self.similarity == "mixed":
+            weights = MIXED if use_vectors(self.vectors) else MIXED_WITHOUT_VECTORS
+        else:
+            weights = replace(WORDNET, verb=self.verb_weight, object=1 - self.verb_weight)
+        return weights if self.strictness is None else replace(weights, strictness=self.strictness)
+
+    def _measure(self, told: Told, weights: Weights) -> Measure:
+        if callable(self.similarity):
+            return OwnMeasure(self.similarity)
+        return WordMeasure.of(told.wordings, told.count, weights, senses=self.senses)
+
+    # --- mapping sentences ----------------------------------------------------------------------
+
+    def _labels(self, corpus: Corpus, domain: str | None) -> list[list[str | None]]:
+        result = []
+        for narrative, rows in zip(corpus, self._probabilities(corpus, domain), strict=True):
+            names = self._types_of(narrative, domain).names
+            result.append(
+                [
+                    None if row[-1] > self.none_threshold or not names else names[row[:-1].argmax()]
+                    for row in rows
+                ]
+            )
+        return result
+
+    def _probabilities(self, corpus: Corpus, domain: str | None) -> list[NDArray[np.float64]]:
+        """Probabilities of the types, one table a narrative, each wording looked at once."""
+        parser = self._parser()
+        tables: dict[str, dict[Wording, NDArray[np.float64]]] = {}
+        read = [[self._read(s, parser) for s in narrative.steps or ()] for narrative in corpus]
+        for narrative, wordings in zip(corpus, read, strict=True):
+            known = tables.setdefault(narrative.domain, {})
+            known.update(dict.fromkeys(wordings, np.empty(0)))
+        for name, known in tables.items():
+            types = self._types_of(Narrative((), domain=name), domain)
+            rows = types.probabilities(list(known))
+            known.update(zip(known, rows, strict=True))
+        return [
+            np.array([tables[narrative.domain][w] for w in wordings])
+            for narrative, wordings in zip(corpus, read, strict=True)
+        ]
+
+    def _types_of(self, narrative: Narrative, domain: str | None) -> DomainTypes:
+        check_is_fitted(self, "domains_")
+        name = narrative.domain if domain is None else domain
+        if name in self.domains_:
+            return self.domains_[name]
+        if len(self.domains_) == 1 and not name:
+            return next(iter(self.domains_.values()))
+        known = ", ".join(map(repr, list(self.domains_)[:8]))
+        hint = f"it has {known}" + (", ..." if len(self.domains_) > 8 else "")
+        raise InputError(f"no event types for the domain {shown(name)}", hint=hint)
+
+    # --- sentences ------------------------------------------------------------------------------
+
+    def _parser(self) -> Parser:
+        return _rules() if self.parser is None else self.parser
+
+    def _read(self, sentence: str, parser: Parser) -> Wording:
+        wording = read_wording(sentence, parser)
+        # A function of the user's may look at the whole sentence.
+        return wording._replace(words=(sentence,)) if callable(self.similarity) else wording
+
+    def _parts(self, corpus: Corpus) -> Corpus:
+        if not self.split:
+            return corpus
+        parser = self._parser()
+        return Corpus(
+            Narrative(
+                steps=tuple(p for s in n.steps or () for p in parser.split(s) or [s]),
+                domain=n.domain,
+                id=n.id,
+                extra=n.extra,
+            )
+            for n in corpus
+        )
+
+    def _check(self) -> None:
+        for name, valid, expected in (
+            (
+                "similarity",
+                callable(self.similarity) or self.similarity in ("mixed", "wordnet"),
+                "'mixed', 'wordnet' or a function",
+            ),
+            ("rare", self.rare in ("drop", "keep"), "'drop' or 'keep'"),
+            ("vectors", self.vectors in (None, True, False), "True, False or None"),
+            ("verb_weight", is_number(self.verb_weight, 0, 1), "a number from 0 to 1"),
+            ("none_threshold", is_number(self.none_threshold, 0, 1), "a number from 0 to 1"),
+            ("min_tellings", is_number(self.min_tellings, 0, math.inf), "a number from 0"),
+            (
+                "strictness",
+                self.strictness is None or is_number(self.strictness, -math.inf, math.inf),
+                "a number or None",
+            ),
+            ("n_types", self.n_types is None or is_whole(self.n_types), "a number from 1 or None"),
+            ("senses", self.senses is None or is_whole(self.senses), "a number from 1 or None"),
+        ):
+            if not valid:
+                raise InputError(f"{name}={shown(getattr(self, name))}, expected {expected}")
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fitted extractor as plain values that JSON can hold.
+
+        The values are enough to map new sentences, and small enough to be kept in another file,
+        such as that of a script.
+        """
+        check_is_fitted(self, "domains_")
+        settings = self.get_params(deep=False)
+        settings["vectors"] = any(
+            isinstance(d.measure, WordMeasure) and bool(d.measure.weights.vectors)
+            for d in self.domains_.values()
+        )
+        return _extractor_file.to_dict(settings, self.domains_)
+
+    @classmethod
+    def from_dict(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        similarity: OwnSimilarity | None = None,
+        parser: Parser | None = None,
+        where: str = "extractor",
+    ) -> EventExtractor:
+        """Return the extractor that `to_dict` was asked of.
+
+        Parameters
+        ----------
+        data
+            The plain values.
+        similarity, parser
+            The function and the parser, where they are the user's own: they cannot be saved.
+        where
+            The name of the file, for messages.
+
+        Raises
+        ------
+        FileFormatError
+            If these are not the values of an extractor.
+
+        Examples
+        --------
+        >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
+        >>> again = EventExtractor.from_dict(extractor.to_dict())
+        >>> again.predict([["I heard the bell"]])
+        [['hear']]
+        """
+        settings, domains = _extractor_file.from_dict(
+            data, similarity=similarity, parser=parser, where=where
+        )
+        extractor = cls(**settings)
+        extractor.domains_ = domains
+        extractor.labels_ = []
+        extractor.dropped_ = ()
+        return extractor
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted extractor to a JSON file, whole or not at all."""
+        _extractor_file.save(self.to_dict(), path)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        similarity: OwnSimilarity | None = None,
+        parser: Parser | None = None,
+    ) -> EventExtractor:
+        """Read an extractor from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+        similarity, parser
+            The function and the parser, where they are the user's own: they cannot be saved.
+
+        Raises
+        ------
+        FileFormatError
+            If the file is missing, damaged or of another format.
+        """
+        data, where = _extractor_file.read(path)
+        return cls.from_dict(data, similarity=similarity, parser=parser, where=where)
+
+
+@cache
+def _rules() -> RuleParser:
+    return RuleParser()
