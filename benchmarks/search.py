@@ -43,9 +43,13 @@ def least_times(repeats: int, jobs: dict[str, Callable[[], object]]) -> dict[str
     return times
 
 
-def learner(tellings: Tellings, score: Any, batch_size: int, **options: Any) -> Callable[[], object]:
+def learner(
+    tellings: Tellings, score: Any, batch_size: int, **options: Any
+) -> Callable[[], object]:
     def fit() -> object:
-        return el.SEMHMM(score=score, batch_size=batch_size, random_state=0, **options).fit(tellings)
+        return el.SEMHMM(score=score, batch_size=batch_size, random_state=0, **options).fit(
+            tellings
+        )
 
     return fit
 
@@ -154,7 +158,7 @@ def accuracy(tellings: Tellings, score: Any) -> dict[str, float]:
         answers.append(events.index(one[place]))
     found = {}
     for plan in ("paper", "growing"):
-        fitted = el.SEMHMM(score=score, plan=plan, events=events, random_state=0)  # type: ignore[arg-type]
+        fitted = el.SEMHMM(score=score, plan=plan, events=events, random_state=0)
         best = fitted.fit(mixed[:cut]).predict_gap(gaps).argmax(axis=1)
         found[plan] = round(float((best == answers).mean()), 3)
     return found

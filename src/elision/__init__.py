@@ -19,6 +19,13 @@ from elision.scriptfile import load
 
 if TYPE_CHECKING:
     from elision.corpus import Corpus, Narrative
+    from elision.learn.baselines import (
+        BidirectionalBigram,
+        Conditional,
+        Frequency,
+        LogisticGap,
+        SkipNaiveBayes,
+    )
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.readers import read
@@ -29,15 +36,20 @@ __all__ = [
     "BMM",
     "BMMEM",
     "SEMHMM",
+    "BidirectionalBigram",
+    "Conditional",
     "Converged",
     "Corpus",
     "ElisionError",
     "FileFormatError",
+    "Frequency",
     "InputError",
+    "LogisticGap",
     "Narrative",
     "Prior",
     "Script",
     "ScriptError",
+    "SkipNaiveBayes",
     "UnknownEventError",
     "examples",
     "fit_parameters",
@@ -52,6 +64,11 @@ _LATER = {
     "BMM": "elision.learn.sem",
     "BMMEM": "elision.learn.sem",
     "SEMHMM": "elision.learn.sem",
+    "BidirectionalBigram": "elision.learn.baselines",
+    "Conditional": "elision.learn.baselines",
+    "Frequency": "elision.learn.baselines",
+    "LogisticGap": "elision.learn.baselines",
+    "SkipNaiveBayes": "elision.learn.baselines",
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",
     "Narrative": "elision.corpus",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from elision._files import shown_path
+from elision.corpus import shown
 from elision.errors import InputError
 from elision.learn.checkpoint import Checkpoint
 from elision.learn.observe import BatchDone
@@ -16,6 +17,7 @@ from elision.learn.sem import BMM, BMMEM, SEMHMM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from rich.console import Console
     from rich.progress import TaskID
@@ -32,6 +34,12 @@ METHODS: dict[str, tuple[type[SEMHMM], dict[str, Any]]] = {
     "bmm-em": (BMMEM, {}),
 }
 """Learners by the name that the command line gives them."""
+
+DEFAULT = "marginal"
+"""What ``elision learn`` uses unless told otherwise."""
+
+LONGEST_NARRATIVE = 8192
+"""Events in a narrative: it starts as a chain of states, and learning squares their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +79,38 @@ def learn_domains(
     corpus: Corpus,
     output: Path,
     *,
+    source: str = "-",
+    only: str | None = None,
     method: str,
     settings: Mapping[str, Any],
     resume: bool,
     console: Console,
 ) -> list[Learned]:
-    """Learn and save a script for each domain.
+    """Learn and save a script for each domain, or for one ``only``.
 
     With one domain ``output`` is the script's file, with several a folder. Progress is kept beside
-    the script and deleted when it is complete; ``resume`` goes on from it.
+    each script and deleted when all are complete; ``resume`` goes on from it. ``source`` is the
+    file that the corpus came from, which is not overwritten.
     """
-    learners = {domain: make_learner(method, **settings) for domain in corpus.domains}
-    told = {domain: part.events for domain, part in corpus.by_domain().items()}
-    paths = _paths(output, corpus.domains)
+    parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
+    for part in parts.values():
+        _check_lengths(part)
+    told = {domain: part.events for domain, part in parts.items()}
+    paths = _paths(output, corpus.domains, tuple(told), source)
+    learners = {domain: make_learner(method, **settings) for domain in told}
+    checkpoints = {
+        domain: Checkpoint(_beside(paths[domain]), learners[domain], narratives)
+        for domain, narratives in told.items()
+    }
     found = []
     with _progress_bar(console) as bar:
         for domain, narratives in told.items():
-            task = bar.add_task(domain or "learning", total=len(narratives), states="")
-            learner = learners[domain]
-            found.append(
-                _learn_one(domain, narratives, learner, paths[domain], bar, task, resume=resume)
-            )
+            name = shown_path(domain) or "learning"
+            task = bar.add_task(name, total=len(narratives), states="")
+            fit = (learners[domain], checkpoints[domain], paths[domain])
+            found.append(_learn_one(domain, narratives, *fit, bar, task, resume=resume))
+    for checkpoint in checkpoints.values():
+        checkpoint.remove()
     return found
 
 
@@ -99,14 +118,15 @@ def _learn_one(
     domain: str,
     narratives: list[tuple[str, ...]],
     learner: SEMHMM,
+    checkpoint: Checkpoint,
     path: Path,
     bar: Progress,
     task: TaskID,
     *,
     resume: bool,
 ) -> Learned:
-    checkpoint = Checkpoint(path.with_name(path.name + ".progress"), learner, narratives)
     progress = checkpoint.load() if resume else None
+    bar.update(task, completed=progress.seen if progress else 0)
 
     def observe(event: Event, model: CountsModel | None) -> None:
         checkpoint(event, model)
@@ -117,7 +137,6 @@ def _learn_one(
     learner.resume(narratives, progress)
     script = learner.script_
     script.save(path)
-    checkpoint.remove()
     rates = script.elision[1:-1]
     last = learner.history_[-1]
     return Learned(
@@ -135,42 +154,86 @@ def _learn_one(
     )
 
 
-def _paths(output: Path, domains: tuple[str, ...]) -> dict[str, Path]:
-    """Where each domain's script goes."""
-    if len(domains) == 1 and not output.is_dir():
-        if not output.parent.is_dir():
-            raise InputError(f"no folder {str(output.parent)!r} to write to", where=str(output))
-        return {domains[0]: output}
-    if output.exists() and not output.is_dir():
-        raise InputError(
-            f"{len(domains)} domains came and the output is a file, expected a folder",
-            where=str(output),
-            hint="name a folder, or one domain with --domain",
-        )
+def _check_lengths(corpus: Corpus) -> None:
+    for index, narrative in enumerate(corpus):
+        if narrative.length > LONGEST_NARRATIVE:
+            raise InputError(
+                f"{narrative.length} events, expected at most {LONGEST_NARRATIVE}",
+                where=f"narratives[{index}] (id {shown(narrative.id)})",
+                hint="cut it into episodes",
+            )
+
+
+def _paths(
+    output: Path, domains: tuple[str, ...], chosen: tuple[str, ...], source: str
+) -> dict[str, Path]:
+    """Where the script of each chosen domain goes: a file can be written there."""
+    where = shown_path(output)
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        if len(chosen) == 1 and not output.is_dir():
+            if not output.parent.is_dir():
+                raise InputError(
+                    f"no folder {shown_path(output.parent)!r} to write to", where=where
+                )
+            paths = {chosen[0]: output}
+        else:
+            if output.exists() and not output.is_dir():
+                raise InputError(
+                    f"{len(chosen)} domains came and the output is a file, expected a folder",
+                    where=where,
+                    hint="name a folder, or one domain with --domain",
+                )
+            output.mkdir(parents=True, exist_ok=True)
+            names = _names(domains)
+            paths = {domain: output / f"{names[domain]}.json" for domain in chosen}
+        for path in paths.values():
+            _check_place(path, source)
     except OSError as error:
-        raise InputError(f"cannot be made: {error.strerror}", where=str(output)) from None
-    paths: dict[str, Path] = {}
-    for domain in domains:
-        name = re.sub(r"[^\w.-]+", "-", domain).strip("-.")[:100] or "script"
-        path = output / f"{name}.json"
-        number = 1
-        while path in paths.values():
-            number += 1
-            path = output / f"{name}-{number}.json"
-        paths[domain] = path
+        raise InputError(f"cannot be written: {error.strerror}", where=where) from None
     return paths
+
+
+def _names(domains: tuple[str, ...]) -> dict[str, str]:
+    """Names of files, distinct even where capitals count for nothing."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for domain in domains:
+        clean = re.sub(r"[^\w.-]+", "-", domain).strip("-.")[:100] or "script"
+        clean = name = clean.encode()[:200].decode(errors="ignore")
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{clean}-{number}"
+        taken.add(name.casefold())
+        names[domain] = name
+    return names
+
+
+def _check_place(path: Path, source: str) -> None:
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise InputError(
+            "cannot be written: there is something other than a file", where=shown_path(path)
+        )
+    if source != "-" and path.samefile(source):
+        raise InputError(
+            "the narratives are in this file, expected another to write to", where=shown_path(path)
+        )
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(path.name + ".progress")
 
 
 def _progress_bar(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[states]}"),
         TimeElapsedColumn(),
         console=console,
-        disable=not console.is_terminal,
+        disable=not console.file.isatty(),  # FORCE_COLOR makes it no terminal
         transient=True,
     )

@@ -108,7 +108,7 @@ def between(
 def emission_shares(emission: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each state tells when it is not silent; rows of 0 where it always is."""
     told = emission.sum(axis=1, keepdims=True)
-    return np.divide(emission, told, out=np.zeros_like(emission), where=told > 0)
+    return np.asarray(np.divide(emission, told, out=np.zeros_like(emission), where=told > 0))
 
 
 def _unsaid(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from elision._files import write_atomically
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError
 from elision.learn.counts import CountsModel
 from elision.learn.observe import BatchDone
@@ -62,23 +62,26 @@ class Checkpoint:
 
     def load(self) -> Progress | None:
         """Read how far the same fit had come; None if there is no such file, or of another fit."""
-        if not self.path.exists():
-            return None
         try:
             file = msgspec.json.decode(self.path.read_bytes(), type=_File)
-        except (OSError, msgspec.MsgspecError) as error:
-            raise FileFormatError(
-                f"no progress file: {error}", where=str(self.path), hint="delete it to start anew"
-            ) from None
-        if file.format != FORMAT or file.fingerprint != self._fingerprint:
+            if file.format != FORMAT or file.fingerprint != self._fingerprint:
+                return None
+            progress = Progress(
+                model=_model(file),
+                seen=file.history[-1].seen,
+                batches=file.history[-1].batch,
+                history=tuple(file.history),
+            )
+        except FileNotFoundError:
             return None
-        self._history = tuple(file.history)
-        return Progress(
-            model=_model(file),
-            seen=self._history[-1].seen,
-            batches=self._history[-1].batch,
-            history=self._history,
-        )
+        except (OSError, ValueError, IndexError) as error:  # msgspec's errors are ValueErrors
+            raise FileFormatError(
+                f"no progress file: {getattr(error, 'strerror', None) or error}",
+                where=shown_path(self.path),
+                hint="delete it to start anew",
+            ) from None
+        self._history = progress.history
+        return progress
 
     def __call__(self, event: Event, model: CountsModel | None) -> None:
         """Write the progress after each batch."""
@@ -127,9 +130,7 @@ def _model(file: _File) -> CountsModel:
 
 def _fingerprint(learner: SEMHMM, narratives: Sequence[Sequence[str]]) -> str:
     """What a fit depends on: the learner's parameters and the narratives in their order."""
-    parameters = {
-        name: value for name, value in learner.get_params().items() if name != "observer"
-    }
+    parameters = {name: value for name, value in learner.get_params().items() if name != "observer"}
     told = [list(narrative) for narrative in narratives]
     text = json.dumps([type(learner).__name__, parameters, told], sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -149,9 +149,9 @@ class SEMHMM(BaseEstimator):
 
     def resume(self, X: Narratives, progress: Progress | None) -> Self:
         """Fit, going on from the progress that an observer kept of the same fit."""
-        narratives = _narratives(X)
+        narratives = told_narratives(X)
         self._seen = narratives
-        self._vocabulary = _vocabulary(narratives, self.events)
+        self._vocabulary = vocabulary_of(narratives, self.events)
         settings = self._settings(len(narratives))
         packed = Packer(self._vocabulary).pack(narratives)
         order = np.arange(len(narratives))
@@ -170,12 +170,12 @@ class SEMHMM(BaseEstimator):
 
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Absorb narratives as one more batch; the vocabulary may grow."""
-        narratives = _narratives(X)
+        narratives = told_narratives(X)
         if not hasattr(self, "_progress"):
             self._seen, self._vocabulary = [], ()
             self._progress = Progress(CountsModel.empty(0))
         known = self._vocabulary
-        self._vocabulary = (*known, *_vocabulary(narratives, self.events, known))
+        self._vocabulary = (*known, *vocabulary_of(narratives, self.events, known))
         self._seen = [*self._seen, *narratives]
         self._progress = _with_events(self._progress, len(self._vocabulary))
         packed = Packer(self._vocabulary).pack(self._seen)
@@ -201,7 +201,7 @@ class SEMHMM(BaseEstimator):
     def score_samples(self, X: Narratives) -> NDArray[np.float64]:
         """Log-probability of each narrative."""
         check_is_fitted(self, "script_")
-        return self.script_.log_probs(_narratives(X))
+        return self.script_.log_probs(told_narratives(X))
 
     def _settings(self, narratives: int, batch_size: int | None = None) -> Settings:
         if self.score not in ("exact", "approx", "marginal"):
@@ -319,7 +319,7 @@ BMMEM = _named(
 )
 
 
-def _narratives(X: Narratives) -> list[tuple[str, ...]]:
+def told_narratives(X: Narratives) -> list[tuple[str, ...]]:
     """Lists of events, whatever they came in."""
     if isinstance(X, Corpus):
         if len(X.domains) > 1:
@@ -338,7 +338,7 @@ def _narratives(X: Narratives) -> list[tuple[str, ...]]:
     return narratives
 
 
-def _vocabulary(
+def vocabulary_of(
     narratives: list[tuple[str, ...]],
     events: Sequence[str] | None,
     known: tuple[str, ...] = (),

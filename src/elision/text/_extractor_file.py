@@ -19,15 +19,9 @@ from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError
 from elision.text.cluster import Method  # noqa: TC001 - msgspec reads it
 from elision.text.event_types import Calibration, DomainTypes, EventType
-from elision.text.similarity import (
-    MIXED,
-    MIXED_WITHOUT_VECTORS,
-    WORDNET,
-    Measure,
-    OwnMeasure,
-    WordMeasure,
-)
+from elision.text.similarity import Measure, OwnMeasure, WordMeasure
 from elision.text.vectors import DIMENSIONS, use_vectors
+from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, WORDNET
 from elision.text.wording import Wording, content_words
 
 if TYPE_CHECKING:
@@ -35,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from elision.text.parse import Parser
-    from elision.text.similarity import OwnSimilarity, Weights
+    from elision.text.similarity import OwnSimilarity
+    from elision.text.weights import Weights
 
 __all__ = ["FORMAT", "VERSION", "from_dict", "read", "save", "to_dict"]
 
@@ -105,17 +100,16 @@ def _plain(value: Any) -> Any:
 
 def _domain_to_dict(name: str, domain: DomainTypes) -> dict[str, Any]:
     measure = domain.measure
-    by_words = isinstance(measure, WordMeasure)
-    vectors = by_words and bool(measure.weights.vectors)
+    words = measure if isinstance(measure, WordMeasure) else None
     return {
         "name": name,
         "method": domain.method,
         "cut": domain.cut,
         "calibration": list(domain.calibration),
         "spare": list(domain.spare) if domain.spare else None,
-        "sentences": measure.sentences if by_words else 0,
-        "words": dict(measure.frequency) if by_words else {},
-        "centroid": measure.centroid.tolist() if vectors else [],
+        "sentences": words.sentences if words else 0,
+        "words": dict(words.frequency) if words else {},
+        "centroid": words.centroid.tolist() if words and words.weights.vectors else [],
         "types": [
             {
                 "name": kind.name,
@@ -161,9 +155,8 @@ def from_dict(
 def _check_header(data: Mapping[str, Any], where: str) -> None:
     kind = data.get("format") if isinstance(data, dict) else None
     if kind != FORMAT:
-        raise FileFormatError(
-            f"no extractor: format is {kind!r:.40}, expected {FORMAT!r}", where=where
-        )
+        problem = f"no extractor: format is {kind!r:.40}, expected {FORMAT!r}"
+        raise FileFormatError(problem, where=where)
     version = data.get("version")
     if type(version) is not int or version != VERSION:
         newer = type(version) is int and version > VERSION
@@ -248,8 +241,8 @@ def _check_domain(file: _Domain, where: str) -> None:
     numbers = [file.cut, *scales[0], *scales[1], *file.centroid]
     names = [kind.name for kind in file.types]
     problem = None
-    if not all(map(math.isfinite, numbers)) or min(scales)[0] < 0:
-        problem = "a number is not finite, or the scale is negative"
+    if not all(map(math.isfinite, numbers)) or min(scales)[0] <= 0:
+        problem = "a number is not finite, or the scale is not positive"
     elif file.sentences < 0 or min(file.words.values(), default=1) < 1:
         problem = "counts of words and sentences, expected none below 1"
     elif "" in names or len(set(names)) < len(names):

@@ -1,4 +1,4 @@
-"""Between corpora and wordings: what `EventExtractor` needs to take tellings in and hand them out."""
+"""Between corpora and wordings: how tellings come into `EventExtractor` and leave it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from elision.text.wording import PLACES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.text.cluster import Clusters
-    from elision.text.similarity import Measure, Weights
+    from elision.text.cluster import Clusters, Compare
+    from elision.text.similarity import Measure
+    from elision.text.weights import Weights
     from elision.text.wording import Told
 
 __all__ = [
     "Tellings",
     "as_corpus",
+    "check_options",
     "comparison",
-    "is_number",
-    "is_whole",
     "kept",
     "least_tellings",
     "with_events",
@@ -32,6 +32,8 @@ __all__ = [
 
 Tellings: TypeAlias = "Corpus | Iterable[Iterable[str]]"
 """A corpus with steps, or one list of sentences a telling."""
+
+_MOST = 1e9
 
 
 def as_corpus(X: Tellings) -> Corpus:
@@ -66,30 +68,26 @@ def with_events(corpus: Corpus, labels: list[list[str | None]]) -> Corpus:
     return Corpus(made)
 
 
-def comparison(
-    told: Told, measure: Measure, weights: Weights
-) -> Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]:
+def comparison(told: Told, measure: Measure, weights: Weights) -> Compare:
     """Similarity of wordings by place, less what their positions in the tellings are apart."""
     steps = np.abs(np.subtract.outer(np.arange(PLACES + 1.0), np.arange(PLACES + 1.0)))
-    sides: dict[bytes, Any] = {}
+    prepared: tuple[bytes, Any] = (b"", None)
 
     def compare(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        ours, theirs = (_prepared(places) for places in (rows, columns))
+        nonlocal prepared
+        if prepared[0] != columns.tobytes():  # block after block is compared with the same ones
+            prepared = (columns.tobytes(), measure.prepare([told.wordings[at] for at in columns]))
+        theirs = prepared[1]
+        same = rows is columns
+        ours = theirs if same else measure.prepare([told.wordings[at] for at in rows])
         similarity = measure.compare(ours, theirs)
         if weights.position:
             # Sums of products of whole numbers: exact.
             far = told.positions[rows] @ steps @ told.positions[columns].T
             far /= PLACES * np.outer(told.count[rows], told.count[columns])
-            similarity -= weights.position * far
+            far *= weights.position
+            similarity -= far
         return similarity
-
-    def _prepared(places: NDArray[np.intp]) -> Any:
-        key = places.tobytes()
-        if key not in sides:
-            if len(sides) > 1:
-                sides.pop(next(reversed(sides)))  # a block that will not come again
-            sides[key] = measure.prepare([told.wordings[at] for at in places])
-        return sides[key]
 
     return compare
 
@@ -111,10 +109,39 @@ def least_tellings(least: float, tellings: int) -> int:
     return max(1, share)
 
 
-def is_number(value: object, least: float, most: float) -> bool:
-    plain = isinstance(value, int | float | np.integer | np.floating)
-    return plain and not isinstance(value, bool) and least <= float(value) <= most  # type: ignore[arg-type]
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise an InputError about the first option of an extractor that is of no use."""
+    similarity = options["similarity"]
+    checks = {
+        "similarity": (
+            callable(similarity) or similarity in ("mixed", "wordnet"),
+            "'mixed', 'wordnet' or a function",
+        ),
+        "vectors": (options["vectors"] in (None, True, False), "True, False or None"),
+        "verb_weight": (_within(options["verb_weight"], 0, 1), "a number from 0 to 1"),
+        "senses": (_whole_or_none(options["senses"]), "a whole number from 1, or None"),
+        "min_tellings": (_within(options["min_tellings"], 0, _MOST), "a number from 0"),
+        "n_types": (_whole_or_none(options["n_types"]), "a whole number from 1, or None"),
+        "rare": (options["rare"] in ("drop", "keep"), "'drop' or 'keep'"),
+        "strictness": (
+            options["strictness"] is None or _within(options["strictness"], -_MOST, _MOST),
+            "a number or None",
+        ),
+        "none_threshold": (_within(options["none_threshold"], 0, 1), "a number from 0 to 1"),
+        "split": (options["split"] in (True, False), "True or False"),
+    }
+    for name, (valid, expected) in checks.items():
+        if not valid:
+            raise InputError(f"{name}={shown(options[name])}, expected {expected}")
 
 
-def is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+def _within(value: object, least: float, most: float) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return least <= float(value) <= most
+
+
+def _whole_or_none(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return value is None
+    return int(value) >= 1

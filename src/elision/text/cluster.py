@@ -12,15 +12,16 @@ joining ends where groups are no longer more alike than that by some standard de
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from elision.text.similarity import Weights
+    from elision.text.weights import Weights
     from elision.text.wording import Told
 
 __all__ = [
@@ -67,7 +68,7 @@ class Clusters(NamedTuple):
     labels
         The group of each wording, numbered in order of first appearance.
     cut
-        The least value at which groups were joined.
+        Groups were joined above this value.
     method
         "full matrix", or "two stages" where there were too many wordings: then the most frequent
         ones are grouped, each other one joins the group that it is most like if it is like enough,
@@ -119,6 +120,8 @@ def average_linkage(
     [(0, 1, 0.8), (0, 2, 0.2)]
     """
     count = len(similarity)
+    if count < 2:
+        return []
     mean, size, alive = similarity.copy(), size.copy(), np.ones(count, bool)
     pairs = None if both is None or not together else both.copy()
     smaller = np.minimum.outer(size, size)
@@ -227,7 +230,8 @@ def cluster(
 
     Examples
     --------
-    >>> from elision.text.similarity import WORDNET, WordMeasure
+    >>> from elision.text.similarity import WordMeasure
+    >>> from elision.text.weights import WORDNET
     >>> from elision.text.parse import RuleParser
     >>> from elision.text.wording import gather, read_wording
     >>> tell = [["hear the bell", "open the door"], ["hear a bell ring", "open door wide"]]
@@ -259,7 +263,7 @@ def cluster(
             apart=weights.apart,
         )
         if n_types is None or labels.max(initial=-1) >= 0:
-            stop = next((n for n, m in enumerate(merges) if m.value < cut), len(merges))
+            stop = next((n for n, m in enumerate(merges) if m.value <= cut), len(merges))
         else:
             stop = _stop_near(n_types, merges, told, core, min_tellings)
             cut = merges[stop - 1].value if stop else cut
@@ -332,7 +336,7 @@ def _join(
         block = others[begin : begin + _BLOCK]
         mean = np.add.reduceat(compare(block, core)[:, order] * weight, starts, axis=1) / whole
         best = mean.argmax(axis=1)
-        near = mean[np.arange(len(block)), best] >= cut
+        near = mean[np.arange(len(block)), best] > cut
         labels[block[near]] = best[near] + offset
         joined[begin : begin + _BLOCK] = near
     return joined

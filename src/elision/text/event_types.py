@@ -24,8 +24,11 @@ __all__ = ["Calibration", "DomainTypes", "EventType", "calibrate", "describe"]
 MOST_WORDINGS = 200
 """Wordings of a type that are kept, the most frequent ones."""
 
-SHARPNESS = 2.5
+SHARPNESS = 1.5
 """How fast probability falls with similarity, per standard deviation between different events."""
+
+DOUBT = 0.5
+"""Standard deviations by which "none of these" is put back: most sentences do tell some type."""
 
 _CALIBRATED = 1500  # wordings on which the threshold for "none of these" is set
 
@@ -97,7 +100,7 @@ class DomainTypes:
     method
         How the wordings were compared.
     cut
-        The least value at which groups were joined.
+        Groups were joined above this value.
     spare
         The calibration of the same types without word vectors, for readers who have none.
     """
@@ -137,18 +140,14 @@ class DomainTypes:
         result[:, -1] = 1.0
         if not self.types or not wordings:
             return result
-        near = nearness(
-            self.measure.compare(self.measure.prepare(wordings), self._side), self.types
-        )
+        similarity = self.measure.compare(self.measure.prepare(wordings), self._side)
+        near = nearness(similarity, self.types)
         for row, values in zip(result, near, strict=True):
             row[:] = self._shares([*values.tolist(), self.calibration.nothing])
         return result
 
     def _shares(self, values: list[float]) -> list[float]:
         top = max(values)
-        if not self.calibration.scale:
-            winners = [float(value == top) for value in values]
-            return [winner / sum(winners) for winner in winners]
         # math and not numpy: the same bits for one sentence as for many.
         powers = [math.exp(SHARPNESS * (value - top) / self.calibration.scale) for value in values]
         whole = math.fsum(powers)
@@ -214,42 +213,45 @@ def describe(
         pairs = [(wordings[at], int(count[members[at]])) for at in order]
         parts.append((tellers, cohesion, pairs))
     names = name_types([pairs for _, _, pairs in parts])
-    types = [
+    return [
         EventType(name, tellers, cohesion, tuple(w for w, _ in pairs), tuple(c for _, c in pairs))
         for name, (tellers, cohesion, pairs) in zip(names, parts, strict=True)
     ]
-    return types
 
 
 def _central(
     wordings: list[Wording], count: NDArray[np.float64], measure: Measure
 ) -> tuple[list[int], float]:
     """Places of the wordings, most central first, and the mean similarity of two sentences."""
+    if len(wordings) == 1 and count[0] == 1:
+        return [0], math.nan
     side = measure.prepare(wordings)
     similarity = measure.compare(side, side)
     weight = np.outer(count, count)
     np.fill_diagonal(weight, count * (count - 1))
-    whole = weight.sum()
-    if not whole:
-        return [0], math.nan
     # A frequent wording is near to its own copies: that makes it central, as it should.
     closeness = (weight * similarity).sum(axis=1) / weight.sum(axis=1)
     order: list[int] = np.argsort(-closeness, kind="stable").tolist()
-    return order, float((weight * similarity).sum() / whole)
+    return order, float((weight * similarity).sum() / weight.sum())
 
 
 def calibrate(types: Sequence[EventType], told: Told, measure: Measure) -> Calibration:
     """Set the unit of nearness and the threshold for "none of these" from the tellings.
 
     The threshold is where, sentence by sentence left out, as many are lost to their own type as
-    would be caught by another one.
+    would be caught by another one, less some benefit of the doubt. Sharpness and doubt were chosen
+    on the package's own labelled tellings, for the likelihood of the labels of tellings left out.
     """
     frequent = np.sort(np.argsort(-told.count, kind="stable")[:_CALIBRATED])
     side = measure.prepare([told.wordings[at] for at in frequent])
-    together = told_together(told, frequent)
-    unlike = different(measure.compare(side, side), together, told.count[frequent])
-    fallback = unlike.mean + unlike.deviation
-    return Calibration(unlike.deviation, _threshold(types, measure, fallback))
+    similarity, count = measure.compare(side, side), told.count[frequent]
+    unlike = different(similarity, told_together(told, frequent), count)
+    # A handful of tellings may show too little of what is different; half of all there is, then.
+    floor = different(similarity, np.zeros_like(similarity), count).deviation / 2
+    same = abs(float(similarity.max(initial=0.0)))
+    scale = max(unlike.deviation, floor) or same / 8 or 1.0
+    fallback = same / 2 if len(types) < 2 else unlike.mean + scale
+    return Calibration(scale, _threshold(types, measure, fallback) - DOUBT * scale)
 
 
 def _threshold(types: Sequence[EventType], measure: Measure, fallback: float) -> float:

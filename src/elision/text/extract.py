@@ -17,9 +17,8 @@ from elision.text import _extractor_file
 from elision.text._tellings import (
     Tellings,
     as_corpus,
+    check_options,
     comparison,
-    is_number,
-    is_whole,
     kept,
     least_tellings,
     with_events,
@@ -27,17 +26,9 @@ from elision.text._tellings import (
 from elision.text.cluster import cluster
 from elision.text.event_types import DomainTypes, calibrate, describe
 from elision.text.parse import RuleParser
-from elision.text.similarity import (
-    MIXED,
-    MIXED_WITHOUT_VECTORS,
-    WORDNET,
-    Measure,
-    OwnMeasure,
-    OwnSimilarity,
-    Weights,
-    WordMeasure,
-)
+from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
 from elision.text.vectors import use_vectors
+from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, WORDNET, Weights
 from elision.text.wording import Wording, gather, read_wording
 
 if TYPE_CHECKING:
@@ -151,7 +142,7 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         self.split = split
         self.parser = parser
 
-    def fit(self, X: Tellings, y: object = None) -> EventExtractor:
+    def fit(self, X: Tellings, y: object = None) -> EventExtractor:  # noqa: ARG002
         """Find the event types of some tellings.
 
         Parameters
@@ -174,7 +165,7 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         self._fit(as_corpus(X))
         return self
 
-    def fit_transform(self, X: Tellings, y: object = None) -> Corpus:
+    def fit_transform(self, X: Tellings, y: object = None) -> Corpus:  # noqa: ARG002
         """Find the event types of some tellings and return those tellings with their events.
 
         Unlike `transform`, which looks at sentences one by one, this gives each sentence the type
@@ -214,7 +205,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
-        >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
+        >>> tellings = [["hear bell", "open door"], ["hear ring", "open the door wide"]]
+        >>> extractor = EventExtractor("wordnet").fit(tellings)
         >>> [[shares]] = extractor.transform_proba([["open the window"]])
         >>> sorted(shares, key=shares.get)
         ['hear', 'open']
@@ -241,7 +233,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list
-            Weights by event; None where the step is missing or none of the types is probable.
+            Weights by event; None where the step is missing or none of the types is probable. With
+            ``split``, one for each part of a sentence.
 
         Examples
         --------
@@ -250,17 +243,20 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         >>> max(heard, key=heard.get), gap
         ('hear', None)
         """
-        said = list(sentences)
-        told = [sentence for sentence in said if sentence is not None]
-        (rows,) = self.transform_proba([told], domain=domain) if told else ([],)
-        limit = self.none_threshold
-        seen = iter([row if 1.0 - math.fsum(row.values()) <= limit else None for row in rows])
-        return [None if sentence is None else next(seen) for sentence in said]
+        result: list[Observation] = []
+        for sentence in sentences:
+            if sentence is None:
+                result.append(None)
+                continue
+            for row in self.transform_proba([[sentence]], domain=domain)[0]:
+                probable = row and 1.0 - math.fsum(row.values()) <= self.none_threshold
+                result.append(row if probable else None)
+        return result
 
     # --- finding types --------------------------------------------------------------------------
 
     def _fit(self, corpus: Corpus) -> Corpus:
-        self._check()
+        check_options(self.get_params(deep=False))
         corpus = self._parts(corpus)
         if not any(narrative.steps for narrative in corpus):
             raise InputError("no sentences, expected tellings of at least one sentence in all")
@@ -390,29 +386,6 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
             )
             for n in corpus
         )
-
-    def _check(self) -> None:
-        for name, valid, expected in (
-            (
-                "similarity",
-                callable(self.similarity) or self.similarity in ("mixed", "wordnet"),
-                "'mixed', 'wordnet' or a function",
-            ),
-            ("rare", self.rare in ("drop", "keep"), "'drop' or 'keep'"),
-            ("vectors", self.vectors in (None, True, False), "True, False or None"),
-            ("verb_weight", is_number(self.verb_weight, 0, 1), "a number from 0 to 1"),
-            ("none_threshold", is_number(self.none_threshold, 0, 1), "a number from 0 to 1"),
-            ("min_tellings", is_number(self.min_tellings, 0, math.inf), "a number from 0"),
-            (
-                "strictness",
-                self.strictness is None or is_number(self.strictness, -math.inf, math.inf),
-                "a number or None",
-            ),
-            ("n_types", self.n_types is None or is_whole(self.n_types), "a number from 1 or None"),
-            ("senses", self.senses is None or is_whole(self.senses), "a number from 1 or None"),
-        ):
-            if not valid:
-                raise InputError(f"{name}={shown(getattr(self, name))}, expected {expected}")
 
     # --- files ----------------------------------------------------------------------------------
 

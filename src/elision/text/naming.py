@@ -87,12 +87,10 @@ def _with_preposition(wording: Wording) -> str:
     """Return the object, behind the preposition that the sentence has between it and the verb."""
     wordnet = WordNet.load()
     tokens = [match[0].lower() for match in _WORD.finditer(wording.text)]
-    for at, token in enumerate(tokens):
-        if wording.object in {token, wordnet.lemma(token, "n")}:
-            break
-    else:
+    named = [wording.object in {token, wordnet.lemma(token, "n")} for token in tokens]
+    if True not in named:
         return wording.object
-    for before in reversed(tokens[:at]):
+    for before in reversed(tokens[: named.index(True)]):
         if wording.verb in {before, wordnet.lemma(before, "v")}:
             break
         if before in lexicon.PREPOSITIONS and before not in {wording.particle, "of"}:

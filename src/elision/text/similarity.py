@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -32,89 +31,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elision.text.weights import Weights
     from elision.text.wording import Wording
 
-__all__ = [
-    "MIXED",
-    "MIXED_WITHOUT_VECTORS",
-    "WORDNET",
-    "Measure",
-    "OwnMeasure",
-    "OwnSimilarity",
-    "Weights",
-    "WordMeasure",
-]
+__all__ = ["Measure", "OwnMeasure", "OwnSimilarity", "WordMeasure"]
 
 OwnSimilarity: TypeAlias = Callable[[Clause, Clause], float]
 """Returns how alike two clauses are, the larger the more; symmetric; ``text`` is the sentence."""
 
 _GRAIN = float(1 << 20)
 _ROWS = 256  # wordings aligned at a time: keeps the working table to a few MB
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What counts how much when two wordings, or two groups of them, are compared.
-
-    Chosen on the package's own labelled tellings (``python -m elision.evaluate.events``).
-
-    Parameters
-    ----------
-    verb, object
-        Path similarity of the verbs and of the objects.
-    words
-        How well the content words of each find a partner in the other, rare words counting more.
-    vectors
-        Cosine of the mean word vectors, the mean of the domain taken away.
-    shared
-        Cosine of the content words that both share, rare words counting more (tf-idf).
-    opposite
-        Taken off where particles (on, off) or verbs (open, close) are opposites.
-    position
-        Taken off in proportion to the distance of the places in their tellings.
-    together
-        Taken off in proportion to how often one telling has both: who tells two things in one
-        breath means two things.
-    apart
-        Added in proportion to how many tellings a pair of groups covers.
-    strictness
-        Standard deviations by which a type must be more alike than two steps of one telling are.
-    phrasal
-        Whether verb and particle are looked up as one verb where WordNet has it ("take off").
-    """
-
-    verb: float
-    object: float
-    words: float = 0.0
-    vectors: float = 0.0
-    shared: float = 0.0
-    opposite: float = 0.0
-    position: float = 0.0
-    together: float = 0.0
-    apart: float = 0.0
-    strictness: float = 1.5
-    phrasal: bool = True
-
-
-WORDNET = Weights(verb=0.6, object=0.4, strictness=1.5, phrasal=False)
-"""The paper's: w1 PS(verb) + w2 PS(object)."""
-
-MIXED = Weights(
-    verb=0.3,
-    object=0.2,
-    words=0.2,
-    vectors=0.3,
-    shared=0.1,
-    opposite=0.3,
-    position=0.6,
-    together=0.2,
-    apart=0.1,
-    strictness=1.4,
-)
-
-MIXED_WITHOUT_VECTORS = replace(
-    MIXED, verb=0.2, object=0.2, words=0.6, vectors=0.0, shared=0.2, strictness=1.3
-)
 
 
 class Measure(Protocol):
@@ -182,6 +108,7 @@ class OwnMeasure:
 class _Side(NamedTuple):
     """One side of a comparison: words as places in lists of distinct ones."""
 
+    keys: list[object]
     verbs: tuple[list[str], NDArray[np.intp]]
     heads: tuple[list[str], NDArray[np.intp]]  # verbs, with the particle where it belongs
     particles: tuple[list[str], NDArray[np.intp]]
@@ -213,6 +140,7 @@ class WordMeasure:
     Examples
     --------
     >>> from elision.text.parse import RuleParser
+    >>> from elision.text.weights import WORDNET
     >>> from elision.text.wording import read_wording
     >>> tell = [read_wording(s, RuleParser()) for s in ("open door", "shut door", "ring")]
     >>> measure = WordMeasure.of(tell, [1, 1, 1], WORDNET)
@@ -267,6 +195,7 @@ class WordMeasure:
         starts = list(accumulate((len(w.words) for w in wordings[:-1]), initial=0))
         shares, tfidf = self._rarities(wordings, place)
         return _Side(
+            keys=[w.key for w in wordings],
             verbs=_indexed([w.verb for w in wordings]),
             heads=_indexed([self._head(w) for w in wordings]),
             particles=_indexed([w.particle for w in wordings]),
@@ -292,6 +221,11 @@ class WordMeasure:
             total += weights.shared * _shared(rows, columns)
         if weights.opposite:
             total -= weights.opposite * _opposites(rows, columns)
+        # A wording is wholly like itself, also where it lacks a verb or an object.
+        place = {key: number for number, key in enumerate(columns.keys)}
+        same = [(i, place[key]) for i, key in enumerate(rows.keys) if key in place]
+        whole = weights.verb + weights.object + weights.words + weights.vectors + weights.shared
+        total[[i for i, _ in same], [j for _, j in same]] = whole
         return total
 
     def _head(self, wording: Wording) -> str:
@@ -410,12 +344,14 @@ def _indexed(words: list[str]) -> tuple[list[str], NDArray[np.intp]]:
 
 def _grained(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round so that sums of products are exact."""
-    return np.round(values * _GRAIN) / _GRAIN
+    rounded: NDArray[np.float64] = np.round(values * _GRAIN)
+    return rounded / _GRAIN
 
 
 def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    scaled: NDArray[np.float64] = rows / np.where(lengths > 0, lengths, 1.0)
+    return scaled
 
 
 def _no_vectors() -> NDArray[np.float64]:

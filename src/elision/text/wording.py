@@ -8,6 +8,7 @@ that ten people who write "open the door" cost no more than one.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -100,7 +101,8 @@ def read_wording(sentence: str, parser: Parser) -> Wording:
     return Wording(clause.verb, clause.particle, clause.object, content_words(sentence), sentence)
 
 
-class Told(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
     """The distinct wordings of some tellings, and how they were told.
 
     Parameters

@@ -1,0 +1,1 @@
+"""Measuring accuracy: the paper's task and how its results are reported."""

@@ -1,0 +1,325 @@
+"""Runs the paper's evaluation: every method on every domain with every seed."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import elision as el
+from elision.errors import InputError
+from elision.evaluate import methods
+from elision.evaluate.cloze import Task, judge, make_task, make_text_task, measure
+from elision.learn.search import Costs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from elision.corpus import Corpus
+
+LEAST_TYPES = 3
+"""Domains with fewer event types are left out, as in the paper."""
+
+TUNING_DOMAINS = 6
+"""The costs of a corpus are chosen on the training narratives of so many of its domains."""
+
+CURVE = (10, 20, 40)
+"""Numbers of training narratives of the learning curve, besides all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be measured."""
+
+    corpora: tuple[str, ...]
+    methods: tuple[str, ...] = methods.ALL
+    batches: tuple[int, ...] = (2, 5, 10)
+    seeds: int = 3
+    min_narratives: int = 50
+    max_train: int | None = None
+    curve: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One domain with one seed: what a worker does at a time."""
+
+    corpus: str
+    domain: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One method on one domain with one seed, narrative by narrative."""
+
+    corpus: str
+    domain: str
+    method: str
+    batch: int | None
+    seed: int
+    n_train: int
+    n_test: int
+    seconds: float
+    rank: list[int]
+    probability: list[float]
+    confidence: list[float]
+    times_told: list[int] = field(default_factory=list)
+    """How often the removed event is told in training."""
+    length: list[int] = field(default_factory=list)
+    """Events of each test narrative, the removed one included."""
+    of_curve: bool = False
+    """Learned from fewer narratives than there are, for the learning curve."""
+
+
+def run(
+    plan: Plan,
+    *,
+    jobs: int = 1,
+    keep: Path | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[list[Cell], dict[str, Any]]:
+    """Measure everything that a plan asks for.
+
+    Parameters
+    ----------
+    plan
+        What to measure.
+    jobs
+        Worker processes; the result does not depend on their number.
+    keep
+        File of finished cells: what stands in it for the same plan is not measured again.
+    progress
+        Called with the units done and in all.
+
+    Returns
+    -------
+    cells, costs
+        All cells in a fixed order, and for each corpus the costs chosen by cross-validation.
+    """
+    corpora = {path: _domains(path, plan.min_narratives) for path in plan.corpora}
+    units = [
+        Unit(path, domain, seed)
+        for path, domains in corpora.items()
+        for domain in domains
+        for seed in range(plan.seeds)
+    ]
+    costs = {path: choose_costs(domains, plan) for path, domains in corpora.items()}
+    done = _kept(keep, plan) if keep else {}
+    tell = progress or (lambda *_: None)
+    tell(len(done), len(units))
+    todo = [unit for unit in units if unit not in done]
+    for unit, cells in _measured(todo, corpora, costs, plan, jobs):
+        done[unit] = cells
+        if keep:
+            _append(keep, plan, unit, cells)
+        tell(len(done), len(units))
+    ordered = [cell for unit in units for cell in done[unit]]
+    chosen = {
+        path: {kind: asdict(one) for kind, one in kinds.items()} for path, kinds in costs.items()
+    }
+    return ordered, chosen
+
+
+def _domains(path: str, min_narratives: int) -> dict[str, Corpus]:
+    """The domains of a corpus that are large enough."""
+    corpus = el.read(path)
+    found = {}
+    for name, part in corpus.by_domain().items():
+        told = part.filter(min_events=2) if part.has_events else part
+        if len(told) < min_narratives:
+            continue
+        if part.has_events and len(told.vocabulary) < LEAST_TYPES:
+            continue
+        found[name] = part
+    if not found:
+        raise InputError(
+            f"no domain has {min_narratives} narratives of two events or more",
+            where=path,
+            hint="lower --min-narratives",
+        )
+    return found
+
+
+def _task(part: Corpus, seed: int, max_train: int | None) -> Task:
+    if part.has_events:
+        return make_task(part, seed, max_train=max_train)
+    return make_text_task(part, seed, extractor=el.EventExtractor(), max_train=max_train)
+
+
+def choose_costs(domains: dict[str, Corpus], plan: Plan) -> dict[str, Costs]:
+    """Kappa_q, kappa_t, kappa_c of one corpus, by cross-validation inside training narratives.
+
+    Each training set is halved; scripts learned from one half fill gaps in the other, at every
+    place. One choice with elisions and one without, by the quick approximate score, for all domains
+    of the corpus together.
+    """
+    wanted = {"elisions": "SEMHMM-approx", "plain": "BMM"}
+    used = set(plan.methods) & set(methods.LEARNERS)
+    if not used:
+        return dict.fromkeys(wanted, Costs())
+    names = sorted(domains)[:: max(1, len(domains) // TUNING_DOMAINS)][:TUNING_DOMAINS]
+    halves = [_halved(_task(domains[name], 0, plan.max_train)) for name in names]
+    chosen = {}
+    for kind, method in wanted.items():
+        scores = []
+        for values in methods.cost_grid():
+            costs = Costs(*values)
+            right = [_right(method, half, costs) for half in halves]
+            scores.append((float(np.mean(right)), costs))
+        chosen[kind] = max(scores, key=lambda one: one[0])[1]
+    return chosen
+
+
+def _halved(task: Task) -> Task:
+    """Training narratives only: one half to learn from, every place of the other half a gap."""
+    half = len(task.train) // 2
+    number = {event: o for o, event in enumerate(task.events)}
+    gaps: list[list[str | None]] = []
+    answers = []
+    for narrative in task.train[half:]:
+        for place, event in enumerate(narrative):
+            gaps.append([*narrative[:place], None, *narrative[place + 1 :]])
+            answers.append(number[event])
+    return Task(task.domain, task.seed, task.events, task.train[:half], gaps, np.array(answers))
+
+
+def _right(method: str, task: Task, costs: Costs) -> float:
+    filler = methods.make(method, task.events, batch=5, seed=0, costs=costs)
+    return judge(filler.fit(task.train).predict_gap(task.gaps), task.answers).top1
+
+
+def _measured(
+    units: list[Unit],
+    corpora: dict[str, dict[str, Corpus]],
+    costs: dict[str, dict[str, Costs]],
+    plan: Plan,
+    jobs: int,
+) -> Iterator[tuple[Unit, list[Cell]]]:
+    """Measure units as workers get free."""
+    if jobs == 1:
+        for unit in units:
+            yield (
+                unit,
+                _measure_unit(unit, corpora[unit.corpus][unit.domain], costs[unit.corpus], plan),
+            )
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _single_thread) as pool:
+        waiting = {
+            pool.submit(
+                _measure_unit, unit, corpora[unit.corpus][unit.domain], costs[unit.corpus], plan
+            ): unit
+            for unit in units
+        }
+        try:
+            while waiting:
+                ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in ready:
+                    yield waiting.pop(future), future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _single_thread() -> None:
+    el.set_threads(1)
+
+
+def _measure_unit(unit: Unit, part: Corpus, costs: dict[str, Costs], plan: Plan) -> list[Cell]:
+    """All methods on one task."""
+    task = _task(part, unit.seed, plan.max_train)
+    cells = []
+    for method in plan.methods:
+        batches = plan.batches if methods.has_batches(method) else (None,)
+        cells += [_cell(unit, task, method, batch, costs) for batch in batches]
+    if plan.curve and unit.seed == 0:
+        for size in CURVE:
+            if size < len(task.train):
+                cells += _curve_cells(unit, task, size, costs, plan)
+    return cells
+
+
+def _curve_cells(
+    unit: Unit, task: Task, size: int, costs: dict[str, Costs], plan: Plan
+) -> list[Cell]:
+    """The learning curve at one size; the batch size in the middle stands for all."""
+    fewer = Task(task.domain, task.seed, task.events, task.train[:size], task.gaps, task.answers)
+    middle = sorted(plan.batches)[len(plan.batches) // 2]
+    return [
+        _cell(
+            unit,
+            fewer,
+            method,
+            middle if methods.has_batches(method) else None,
+            costs,
+            of_curve=True,
+        )
+        for method in plan.methods
+    ]
+
+
+def _cell(
+    unit: Unit,
+    task: Task,
+    method: str,
+    batch: int | None,
+    costs: dict[str, Costs],
+    *,
+    of_curve: bool = False,
+) -> Cell:
+    kind = "plain" if method in ("BMM", "BMMEM") else "elisions"
+    filler = methods.make(method, task.events, batch=batch, seed=unit.seed, costs=costs[kind])
+    outcome = measure(filler, task)
+    told = [event for narrative in task.train for event in narrative]
+    times = {event: told.count(event) for event in set(told)}
+    return Cell(
+        corpus=Path(unit.corpus).stem,
+        domain=unit.domain,
+        method=method,
+        batch=batch,
+        seed=unit.seed,
+        n_train=len(task.train),
+        n_test=len(task.gaps),
+        seconds=outcome.seconds,
+        rank=outcome.rank.tolist(),
+        probability=outcome.probability.tolist(),
+        confidence=outcome.confidence.tolist(),
+        times_told=[times.get(task.events[o], 0) for o in task.answers.tolist()],
+        length=[len(gap) for gap in task.gaps],
+        of_curve=of_curve,
+    )
+
+
+def _kept(keep: Path, plan: Plan) -> dict[Unit, list[Cell]]:
+    """Finished units of the same plan; a last line cut off by an interruption is left out."""
+    done: dict[Unit, list[Cell]] = {}
+    if not keep.exists():
+        return done
+    signature = _signature(plan)
+    for line in keep.read_text().splitlines():
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if record.get("plan") == signature:
+            cells = [Cell(**cell) for cell in record["cells"]]
+            done[Unit(**record["unit"])] = cells
+    return done
+
+
+def _append(keep: Path, plan: Plan, unit: Unit, cells: Sequence[Cell]) -> None:
+    record = {
+        "plan": _signature(plan),
+        "unit": asdict(unit),
+        "cells": [asdict(cell) for cell in cells],
+    }
+    with keep.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+def _signature(plan: Plan) -> dict[str, Any]:
+    return json.loads(json.dumps({**asdict(plan), "version": el.__version__}))  # type: ignore[no-any-return]

@@ -1,0 +1,254 @@
+"""What the cells of a benchmark say: means, standard errors, tests, calibration."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elision.evaluate import methods
+from elision.evaluate.cloze import LEAST_PROBABILITY, calibration_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elision.evaluate.bench import Cell, Plan
+
+BANDS = ((0, 1), (2, 5), (6, 20), (21, None))
+"""How often the removed event is told in training, for accuracy by frequency."""
+
+LENGTHS = ((2, 3), (4, 6), (7, 10), (11, None))
+"""Events of a narrative, for accuracy by length."""
+
+
+class Key(NamedTuple):
+    """A row of the tables: a method at a batch size on a corpus."""
+
+    corpus: str
+    method: str
+    batch: int | None
+
+
+def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str, Any]:
+    """All results as one JSON object."""
+    whole = [cell for cell in cells if not cell.of_curve]
+    return {
+        "protocol": {
+            "task": "one event removed from each test narrative, its place known",
+            "corpora": [Path(path).stem for path in plan.corpora],
+            "methods": list(plan.methods),
+            "batches": list(plan.batches),
+            "seeds": plan.seeds,
+            "min_narratives": plan.min_narratives,
+            "max_train": plan.max_train,
+            "test_share": 0.4,
+            "ties": "against the removed event",
+            "costs": {Path(path).stem: chosen for path, chosen in costs.items()},
+        },
+        "cells": [_cell_row(cell) for cell in whole],
+        "summary": summary(whole),
+        "tests": tests(whole),
+        "by_frequency": by_band(whole, "times_told", BANDS),
+        "by_length": by_band(whole, "length", LENGTHS),
+        "curve": curve(cells),
+    }
+
+
+def _cell_row(cell: Cell) -> dict[str, Any]:
+    rank = np.array(cell.rank)
+    return {
+        "corpus": cell.corpus,
+        "domain": cell.domain,
+        "method": cell.method,
+        "batch": cell.batch,
+        "seed": cell.seed,
+        "n_train": cell.n_train,
+        "n_test": cell.n_test,
+        "top1": float((rank == 1).mean()),
+        "top3": float((rank <= 3).mean()),
+        "log_loss": _log_loss(cell),
+        "seconds": cell.seconds,
+    }
+
+
+def _log_loss(cell: Cell) -> float:
+    return float(-np.log(np.maximum(cell.probability, LEAST_PROBABILITY)).mean())
+
+
+def _grouped(cells: Iterable[Cell]) -> dict[Key, list[Cell]]:
+    groups: dict[Key, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        groups[Key(cell.corpus, cell.method, cell.batch)].append(cell)
+    return groups
+
+
+def _by_domain(cells: Sequence[Cell], value: Any) -> dict[str, float]:
+    """Mean over the seeds of each domain."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for cell in cells:
+        found[cell.domain].append(value(cell))
+    return {domain: float(np.mean(values)) for domain, values in found.items()}
+
+
+def _top1(cell: Cell) -> float:
+    return float((np.array(cell.rank) == 1).mean())
+
+
+def summary(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Mean over domains of each method, with the standard error over domains."""
+    rows = []
+    for key, group in _grouped(cells).items():
+        top1 = list(_by_domain(group, _top1).values())
+        top3 = _by_domain(group, lambda cell: float((np.array(cell.rank) <= 3).mean()))
+        loss = _by_domain(group, _log_loss)
+        confidence = np.concatenate([cell.confidence for cell in group])
+        right = np.concatenate([np.array(cell.rank) == 1 for cell in group])
+        spread = float(np.std(top1, ddof=1) / np.sqrt(len(top1))) if len(top1) > 1 else 0.0
+        rows.append(
+            {
+                "corpus": key.corpus,
+                "method": key.method,
+                "batch": key.batch,
+                "domains": len(top1),
+                "top1": float(np.mean(top1)),
+                "stderr": spread,
+                "top3": float(np.mean(list(top3.values()))),
+                "log_loss": float(np.mean(list(loss.values()))),
+                "ece": calibration_error(confidence, right),
+                "seconds": float(np.mean([cell.seconds for cell in group])),
+            }
+        )
+    return rows
+
+
+def tests(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """One-sided paired t-tests over domains for every pair, better method first.
+
+    At each batch size the learners are compared with one another and with what has no batches.
+    ``p_corrected`` is Holm's, over all tests of a corpus.
+    """
+    accuracy = {key: _by_domain(group, _top1) for key, group in _grouped(cells).items()}
+    rows: list[dict[str, Any]] = []
+    for corpus in dict.fromkeys(key.corpus for key in accuracy):
+        here = [key for key in accuracy if key.corpus == corpus]
+        found = []
+        for one, two in permutations(here, 2):
+            batches = {key.batch for key in (one, two)} - {None}
+            if len(batches) <= 1:
+                row = _test(one, two, accuracy[one], accuracy[two], batches)
+                if row is not None:
+                    found.append(row)
+        _correct(found)
+        rows += found
+    return rows
+
+
+def _test(
+    better: Key,
+    worse: Key,
+    first: dict[str, float],
+    second: dict[str, float],
+    batches: set[int | None],
+) -> dict[str, Any] | None:
+    from scipy.stats import ttest_rel  # noqa: PLC0415 - slow to import
+
+    domains = [domain for domain in first if domain in second]
+    gap = np.array([first[domain] - second[domain] for domain in domains])
+    if len(domains) < 2 or gap.mean() <= 0:
+        return None
+    constant = np.ptp(gap) < 1e-12  # the t statistic of equal differences is infinite
+    p = 0.0 if constant else float(ttest_rel(gap, np.zeros(len(gap)), alternative="greater").pvalue)
+    return {
+        "corpus": better.corpus,
+        "better": better.method,
+        "worse": worse.method,
+        "batch": next(iter(batches), None),
+        "domains": len(domains),
+        "difference": float(gap.mean()),
+        "p": p,
+    }
+
+
+def _correct(rows: list[dict[str, Any]]) -> None:
+    """Holm's correction, in place."""
+    order = sorted(range(len(rows)), key=lambda number: rows[number]["p"])
+    largest = 0.0
+    for place, number in enumerate(order):
+        largest = max(largest, min(1.0, rows[number]["p"] * (len(rows) - place)))
+        rows[number]["p_corrected"] = largest
+
+
+def by_band(
+    cells: Sequence[Cell], what: str, bands: Sequence[tuple[int, int | None]]
+) -> list[dict[str, Any]]:
+    """Accuracy over all narratives of a band, by how frequent or how long."""
+    rows = []
+    for key, group in _grouped(cells).items():
+        value = np.concatenate([getattr(cell, what) for cell in group])
+        right = np.concatenate([np.array(cell.rank) == 1 for cell in group])
+        for low, high in bands:
+            inside = (value >= low) & (value <= (np.inf if high is None else high))
+            if inside.any():
+                rows.append(
+                    {
+                        "corpus": key.corpus,
+                        "method": key.method,
+                        "batch": key.batch,
+                        "from": low,
+                        "to": high,
+                        "narratives": int(inside.sum()),
+                        "top1": float(right[inside].mean()),
+                    }
+                )
+    return rows
+
+
+def curve(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Accuracy by number of training narratives, over the domains that have them, first seed."""
+    rows = []
+    full = [cell for cell in cells if cell.seed == 0]
+    middle = {
+        key: group for key, group in _grouped(full).items() if any(cell.of_curve for cell in group)
+    }
+    for key, group in middle.items():
+        sizes = sorted({cell.n_train for cell in group if cell.of_curve})
+        for size in sizes:
+            some = [cell for cell in group if cell.of_curve and cell.n_train == size]
+            rows.append(_curve_row(key, size, some))
+        rows.append(_curve_row(key, None, [cell for cell in group if not cell.of_curve]))
+    return rows
+
+
+def _curve_row(key: Key, size: int | None, cells: Sequence[Cell]) -> dict[str, Any]:
+    return {
+        "corpus": key.corpus,
+        "method": key.method,
+        "batch": key.batch,
+        "n_train": size,
+        "domains": len(cells),
+        "top1": float(np.mean([_top1(cell) for cell in cells])),
+    }
+
+
+def table_rows(result: dict[str, Any], corpus: str) -> list[dict[str, Any]]:
+    """Rows of the paper's Table 1: a method, its accuracy at each batch size, standard errors."""
+    rows = []
+    for method in methods.ALL:
+        found = [
+            row for row in result["summary"] if row["corpus"] == corpus and row["method"] == method
+        ]
+        if found:
+            rows.append(
+                {
+                    "method": method,
+                    "by_batch": {row["batch"]: (row["top1"], row["stderr"]) for row in found},
+                    **{
+                        name: float(np.mean([row[name] for row in found]))
+                        for name in ("top3", "log_loss", "ece", "seconds")
+                    },
+                }
+            )
+    return rows
