@@ -17,10 +17,10 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-doctest: $(VENV)/.installed-dev
+doctest: $(VENV)/.installed-dev $(WORDNET)
 	$(BIN)/python -m pytest -q --doctest-modules src/elision
 
-unit: $(VENV)/.installed-dev
+unit: $(VENV)/.installed-dev $(WORDNET)
 	$(BIN)/python -m pytest -q
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
@@ -30,12 +30,20 @@ interpreted: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/estep.py
 
+# Princeton's WordNet files, which the built-in copy is tested against.
+WORDNET := /usr/share/wordnet/data.noun
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+$(WORDNET):
+	$(SUDO) apt-get update -qq
+	$(SUDO) apt-get install -y -qq wordnet-base
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e .
+	$(BIN)/python -m pip install --quiet -e '.[vectors]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml

@@ -217,7 +217,6 @@ def test_no_memory(refused, monkeypatch):
         (b'{"events": ["a"]}\n{"events": ["a", 7]}\n', "line 2, field 'events': events[1] is 7"),
         (b'{"events": "a"}\n', "is not a list of strings"),
         (b'{"events": ["a"], "domain": 3}\n', "field 'domain'"),
-        (b'{"steps": ["he walks home"]}\n', "it has no events"),
         (b"\xff\xfe", "is not utf-8 text"),
         (b"\x1f\x8b broken", "broken gzip"),
         (None, "there is no such file"),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from models import EXAMPLES, events
 
+import naive
 from elision.learn import _exact, _moves, _search
 from elision.learn.constraints import learn_constraints
 from elision.learn.counts import CountsModel
 from elision.learn.em import Prior, Pseudocounts, pseudocounts, run_em
 from elision.learn.search import Costs, _matrix, _words, exact_search, local_search, start
 from elision.observations import Packer
+from models import EXAMPLES, events
 
 pytestmark = pytest.mark.numerical
 
@@ -134,9 +134,7 @@ def test_the_search_makes_the_moves_of_brute_force(score, problem):
     model = counts_model(twin)
     if score == "exact":
         packed = pack(narratives, never.shape[0])
-        found = exact_search(
-            model, packed, prior, COSTS, never, elisions=elisions, exhaustive=True
-        )
+        found = exact_search(model, packed, prior, COSTS, never, elisions=elisions, exhaustive=True)
     else:
         found = local_search(model, score, prior, COSTS, never, elisions=elisions)
     made = [(move.kind, move.first, move.second) for move in found.moves]
@@ -189,8 +187,10 @@ def test_everything_kept_up_to_date_equals_recomputation(problem, data):
     violated = naive.violated(twin, rules.constraints)
     assert _search.violations(search.rules) == len(violated)
     np.testing.assert_allclose(
-        search.model.transition[np.ix_(alive, alive)], counts_model(twin).transition[np.ix_(alive, alive)],
-        rtol=1e-9, atol=1e-12,
+        search.model.transition[np.ix_(alive, alive)],
+        counts_model(twin).transition[np.ix_(alive, alive)],
+        rtol=1e-9,
+        atol=1e-12,
     )
     np.testing.assert_allclose(search.model.silent[alive], twin.elision_counts[alive], atol=1e-12)
 

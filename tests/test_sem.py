@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -35,14 +37,12 @@ def known_script(seed=0):
     ways = [steps[:3], steps[8:]]
     edges = {"start": {steps[0]: 1.0}, steps[9]: {"end": 1.0}}
     for chain in (*ways, left, right):
-        for one, two in zip(chain, chain[1:], strict=False):
+        for one, two in pairwise(chain):
             edges[one] = {two: 1.0}
     edges[steps[2]] = {left[0]: 0.6, right[0]: 0.4}
     edges[left[-1]] = {steps[8]: 1.0}
     edges[right[-1]] = {steps[8]: 1.0}
-    states = {
-        step: {step: 1 - rate, None: rate} for step, rate in zip(steps, rates, strict=True)
-    }
+    states = {step: {step: 1 - rate, None: rate} for step, rate in zip(steps, rates, strict=True)}
     return el.Script.build(states, edges)
 
 
@@ -95,7 +95,7 @@ def test_the_search_score_never_falls(learner):
     fitted = clone(learner).set_params(observer=watch).fit(TELLINGS)
     assert len(moves) == sum(batch.moves for batch in fitted.history_) > 20
     assert min(moves) > 0
-    for (batch, before), (same, after) in zip(em, em[1:], strict=False):
+    for (batch, before), (same, after) in pairwise(em):
         assert batch != same or after >= before - 1e-7 * abs(before)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.readers import read
+    from elision.text.extract import EventExtractor
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ __all__ = [
     "Converged",
     "Corpus",
     "ElisionError",
+    "EventExtractor",
     "FileFormatError",
     "Frequency",
     "InputError",
@@ -66,6 +68,7 @@ _LATER = {
     "SEMHMM": "elision.learn.sem",
     "BidirectionalBigram": "elision.learn.baselines",
     "Conditional": "elision.learn.baselines",
+    "EventExtractor": "elision.text.extract",
     "Frequency": "elision.learn.baselines",
     "LogisticGap": "elision.learn.baselines",
     "SkipNaiveBayes": "elision.learn.baselines",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import re
 import sys
 from dataclasses import asdict
 from enum import StrEnum
@@ -13,15 +12,24 @@ from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from elision.errors import ElisionError
+from elision.errors import ElisionError, InputError
+from elision.terminal import (
+    complain,
+    err,
+    out,
+    print_benchmark,
+    print_fillings,
+    print_json,
+    print_learned,
+    print_story,
+    print_types,
+)
 
 if TYPE_CHECKING:
-    from elision.ask.between import Story
-    from elision.learning import Learned
+    from elision.observations import Observation
     from elision.readers import Format
+    from elision.script import Script
 
 app = typer.Typer(
     help="Learn the script behind many tellings of one activity, and ask it what was left unsaid.",
@@ -31,10 +39,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out = Console(highlight=False, emoji=False)
-if not out.file.isatty():
-    out.width = 160
-err = Console(stderr=True, highlight=False, emoji=False)
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -42,7 +46,6 @@ INTERRUPTED = 130
 LARGEST_SEED = 2**32 - 1
 
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Method(StrEnum):
@@ -178,58 +181,137 @@ def learn(
         print_learned(learned)
 
 
-def print_json(value: object) -> None:
-    """Print a value as JSON, plain whatever the terminal."""
-    out.print_json(data=value, ensure_ascii=True, highlight=False)
+@app.command()
+def events(
+    narratives: Annotated[str, typer.Argument(help="File of sentences, - for standard input.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="JSONL file of the narratives with their events."),
+    ] = None,
+    similarity: Annotated[str, typer.Option(help="mixed, or wordnet as in the paper.")] = "mixed",
+    types: Annotated[int | None, typer.Option(help="Number of event types.", min=1)] = None,
+    keep_rare: Annotated[
+        bool, typer.Option("--keep-rare", help="Keep rare steps as types of their own.")
+    ] = False,
+    domain: Annotated[str | None, typer.Option(help="This domain only.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the types as JSON.")] = False,
+) -> None:
+    """Turn raw sentences into named event types, domain by domain.
 
+    Example: `elision events stories.jsonl -o events.jsonl`
+    """
+    import elision as el  # noqa: PLC0415
 
-def print_learned(learned: list[Learned]) -> None:
-    """Print a table of learned scripts."""
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    sought = any(one.constraints for one in learned)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("domain", overflow="fold")
-    for name in ("narratives", "states", "edges", "elision", "log-prob"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("constraints", "violated") if sought else ():
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("file", overflow="fold")
-    for one in learned:
-        low, mean, high = one.elision
-        table.add_row(
-            Text(printable(one.domain) or "-"),
-            str(one.narratives),
-            str(one.states),
-            str(one.edges),
-            f"{mean:.0%} ({low:.0%}-{high:.0%})",
-            f"{one.log_prob:.2f}",
-            *((str(one.constraints), str(one.violated)) if sought else ()),
-            Text(printable(str(one.path))),
+    corpus = el.read(narratives)
+    if domain is not None:
+        corpus = corpus.domain(domain)
+    if output is not None and narratives != "-" and output.exists() and output.samefile(narratives):
+        raise InputError("the sentences are in this file, expected another", where=str(output))
+    extractor = el.EventExtractor(
+        cast("Any", similarity), n_types=types, rare="keep" if keep_rare else "drop"
+    )
+    told = extractor.fit_transform(corpus)
+    if output is not None:
+        told.to_jsonl(output)
+    if as_json:
+        print_json(
+            {
+                name: [
+                    {"name": one.name, "steps": one.size, "examples": list(one.sentences)}
+                    for one in found.types
+                ]
+                for name, found in extractor.domains_.items()
+            }
         )
-    out.print(table)
+    else:
+        print_types(extractor.domains_, len(extractor.dropped_))
 
 
-def print_story(story: Story) -> None:
-    """Print a telling, what was left unsaid in it indented with its probability."""
-    for place, gap in enumerate(story.unsaid):
-        for step in gap:
-            bar = "█" * round(20 * min(1.0, step.expected))
-            name = escape(f"{printable(step.event):<24}")
-            out.print(f"    [dim]{name}[/] {step.expected:4.0%} [cyan]{bar}[/]")
-        for event in story.told[place : place + 1]:
-            out.print(f"[bold]{escape(printable(event))}[/]")
+@app.command()
+def fill(
+    script: Annotated[Path, typer.Argument(help="Script file.")],
+    telling: Annotated[
+        list[str], typer.Argument(help="Events or sentences in order, ? where one is missing.")
+    ],
+    top: Annotated[int, typer.Option(help="Answers a gap.", min=1)] = 5,
+    exclude: Annotated[list[str] | None, typer.Option(help="Not this event.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False,
+) -> None:
+    """Say what is missing where a telling has a ?.
+
+    Example: `elision fill doorbell.json "hear doorbell" ? "open door"`
+    """
+    loaded, items = _asked(script, telling)
+    fillings = loaded.fill(items, top=top, exclude=exclude or ())
+    if as_json:
+        print_json([asdict(one) for one in fillings])
+    else:
+        print_fillings([None if one == "?" else one for one in telling], fillings)
 
 
-def printable(text: str) -> str:
-    """Return a text as one line that cannot steer the terminal."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+@app.command()
+def between(
+    script: Annotated[Path, typer.Argument(help="Script file.")],
+    telling: Annotated[list[str], typer.Argument(help="Events or sentences in order.")],
+    least: Annotated[
+        float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
+    ] = 0.05,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the story as JSON.")] = False,
+) -> None:
+    """Say what probably happened unsaid in each gap of a telling.
+
+    Example: `elision between doorbell.json "hear doorbell" "open door"`
+    """
+    loaded, items = _asked(script, telling)
+    story = loaded.between(items, least=least)
+    if as_json:
+        print_json(asdict(story))
+    else:
+        print_story(story)
 
 
-def complain(problem: str) -> None:
-    """Print one line of complaint."""
-    err.print(f"elision: {printable(problem)}", style="red", markup=False, soft_wrap=True)
+def _asked(path: Path, telling: list[str]) -> tuple[Script, list[Observation]]:
+    """The script, and a telling of events and sentences as it understands it."""
+    import elision as el  # noqa: PLC0415
+    from elision.ask.sentences import observations  # noqa: PLC0415
+
+    script = el.load(path)
+    return script, observations(script, [None if item == "?" else item for item in telling])
+
+
+@app.command()
+def bench(
+    corpora: Annotated[list[str], typer.Argument(help="Files of narratives.")],
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Method to measure; all by default.")
+    ] = None,
+    batch: Annotated[list[int] | None, typer.Option(help="Batch size r.", min=1)] = None,
+    seeds: Annotated[int, typer.Option(help="Number of splits.", min=1)] = 3,
+    min_narratives: Annotated[int, typer.Option(help="Least size of a domain.", min=5)] = 50,
+    max_train: Annotated[int | None, typer.Option(help="Most training narratives.", min=2)] = None,
+    jobs: Annotated[int, typer.Option(help="Worker processes.", min=1)] = os.cpu_count() or 1,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all results.")] = None,
+    html_file: Annotated[Path | None, typer.Option("--html", help="Write a report.")] = None,
+) -> None:
+    """Run the paper's evaluation: remove one event of each test narrative, and predict it.
+
+    Example: `elision bench stories.jsonl --batch 5 --seeds 3 --json results.json`
+    """
+    from elision.evaluate.command import run_benchmark  # noqa: PLC0415
+
+    result = run_benchmark(
+        corpora,
+        methods=methods or [],
+        batches=batch or [2, 5, 10],
+        seeds=seeds,
+        min_narratives=min_narratives,
+        max_train=max_train,
+        jobs=jobs,
+        json_file=json_file,
+        html_file=html_file,
+        console=err,
+    )
+    print_benchmark(result)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from elision.errors import InputError
 from elision.learn.checkpoint import Checkpoint
 from elision.learn.observe import BatchDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM
+from elision.text.extract import EventExtractor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,14 +89,21 @@ def learn_domains(
 ) -> list[Learned]:
     """Learn and save a script for each domain, or for one ``only``.
 
-    With one domain ``output`` is the script's file, with several a folder. Progress is kept beside
-    each script and deleted when all are complete; ``resume`` goes on from it. ``source`` is the
-    file that the corpus came from, which is not overwritten.
+    Narratives of raw sentences are turned into events first, and what does that is saved with the
+    script. With one domain ``output`` is the script's file, with several a folder. Progress is kept
+    beside each script and deleted when all are complete; ``resume`` goes on from it. ``source`` is
+    the file that the corpus came from, which is not overwritten.
     """
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
     for part in parts.values():
         _check_lengths(part)
-    told = {domain: part.events for domain, part in parts.items()}
+    told: dict[str, list[tuple[str, ...]]] = {}
+    extractors: dict[str, EventExtractor] = {}
+    for domain, part in parts.items():
+        if not part.has_events:
+            extractors[domain] = EventExtractor()
+            part = extractors[domain].fit_transform(part)
+        told[domain] = part.events
     paths = _paths(output, corpus.domains, tuple(told), source)
     learners = {domain: make_learner(method, **settings) for domain in told}
     checkpoints = {
@@ -107,7 +115,7 @@ def learn_domains(
         for domain, narratives in told.items():
             name = shown_path(domain) or "learning"
             task = bar.add_task(name, total=len(narratives), states="")
-            fit = (learners[domain], checkpoints[domain], paths[domain])
+            fit = (learners[domain], checkpoints[domain], paths[domain], extractors.get(domain))
             found.append(_learn_one(domain, narratives, *fit, bar, task, resume=resume))
     for checkpoint in checkpoints.values():
         checkpoint.remove()
@@ -120,6 +128,7 @@ def _learn_one(
     learner: SEMHMM,
     checkpoint: Checkpoint,
     path: Path,
+    extractor: EventExtractor | None,
     bar: Progress,
     task: TaskID,
     *,
@@ -136,6 +145,8 @@ def _learn_one(
     learner.set_params(observer=observe)
     learner.resume(narratives, progress)
     script = learner.script_
+    if extractor is not None:
+        script = script.noted(extractor=extractor.to_dict())
     script.save(path)
     rates = script.elision[1:-1]
     last = learner.history_[-1]

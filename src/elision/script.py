@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from elision.ask.between import Story
+    from elision.ask.fill import Filling
     from elision.observations import Observation, Packed, Unknown
+    from elision.text.extract import EventExtractor
 
 START, END = "start", "end"
 """Names of the first and the last state; no other state may bear them."""
@@ -219,6 +221,25 @@ class Script:
         notes: dict[str, Any] = _note(self._about, "about")
         return notes
 
+    def noted(self, **notes: Any) -> Script:
+        """Return the same script with more notes in `about`."""
+        return Script(
+            self._events,
+            self._transition,
+            self._emission,
+            self._elision,
+            states=self._states,
+            about={**self.about, **notes},
+        )
+
+    @cached_property
+    def extractor(self) -> EventExtractor | None:
+        """What turns sentences into this script's events, if it was learned from sentences."""
+        from elision.text.extract import EventExtractor  # noqa: PLC0415
+
+        saved = self._about.get("extractor")
+        return None if saved is None else EventExtractor.from_dict(saved)
+
     @property
     def size(self) -> int:
         """Number of states, start and end included."""
@@ -264,6 +285,19 @@ class Script:
         """Log-probability of each of many narratives."""
         packed = self.pack(narratives, unknown=unknown)
         return self.lattice.log_prob(packed)[packed.place]
+
+    def fill(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+        unknown: Unknown = "error",
+    ) -> list[Filling]:
+        """Rank the events that may fill each gap (None) of a narrative."""
+        from elision.ask.fill import fill  # noqa: PLC0415
+
+        return fill(self, narrative, top=top, exclude=exclude, unknown=unknown)
 
     def between(
         self, narrative: Iterable[Observation], *, unknown: Unknown = "error", least: float = 0.05

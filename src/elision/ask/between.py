@@ -101,8 +101,14 @@ def between(
         for passes in found.entered * script.elision
     )
     kept = [item for item in items if not isinstance(item, str) or item in script.events]
-    told = tuple(item if isinstance(item, str) else "?" for item in kept)
+    told = tuple(_name(item) for item in kept)
     return Story(told, gaps, found.log_prob)
+
+
+def _name(item: Observation) -> str:
+    if isinstance(item, str):
+        return item
+    return "?" if item is None else max(item, key=lambda event: item[event])
 
 
 def emission_shares(emission: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -90,6 +90,7 @@ def make_task(domain: Corpus, seed: int, *, max_train: int | None = None) -> Tas
 
     Examples
     --------
+    >>> from elision import Corpus
     >>> task = make_task(Corpus.of([["a", "b", "c"]] * 10, domain="abc"), seed=0)
     >>> len(task.train), len(task.gaps), task.gaps[0].count(None)
     (6, 4, 1)

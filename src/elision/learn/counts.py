@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision.errors import InputError
 from elision.lattice import Parameters
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 START, END = 0, 1
 """Numbers of the first and the last state in a `CountsModel`."""
+
+MOST_STATES = 6000
+"""Beyond this the matrices of a search would take gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,11 @@ class CountsModel:
 
     def _enlarged(self, told: list[int], count: dict[tuple[int, int], float]) -> CountsModel:
         old, size = self.states, self.states + len(told)
+        if size > MOST_STATES:
+            raise InputError(
+                f"a batch makes {size} states, expected at most {MOST_STATES}",
+                hint="use smaller batches, or cut long narratives into episodes",
+            )
         events = self.emission.shape[1]
         edge = np.zeros((size, size), bool)
         transition = np.zeros((size, size))

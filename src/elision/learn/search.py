@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Score: TypeAlias = Literal["exact", "approx", "marginal"]
 
-MOVES_AT_ONCE = 256
+MOVES_AT_ONCE = 64
 """Moves made in compiled code before the observer hears of them."""
 
 

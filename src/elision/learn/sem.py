@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from elision.ask.fill import fill_gaps
 from elision.corpus import Corpus
 from elision.errors import InputError
+from elision.lattice import Parameters
 from elision.learn.counts import CountsModel
 from elision.learn.em import Base, Converged, Prior, pseudocounts
 from elision.learn.observe import ignore
@@ -39,6 +40,8 @@ MOST_BY_PAPER = 500
 PAPER_PRIOR = Prior(transition=1.0, emission=1.0)
 MARGINAL_PRIOR = Prior(transition=1.0, emission=0.1, elision=(1.0, 4.0), base="unigram")
 """Concentrations of the marginal score, found to be good over many domains."""
+
+MARGINAL_LOOP = 0.001
 
 
 class SEMHMM(BaseEstimator):
@@ -74,6 +77,10 @@ class SEMHMM(BaseEstimator):
         With "exact": try every move again after each accepted one.
     em_tolerance, em_steps
         EM stops when a step gains less than this a narrative, or after so many steps.
+    least_loop
+        Least probability that a state of the learned script repeats: without any self-loop a
+        narrative longer than the longest path would be impossible. By default 0 as in the paper,
+        and 0.001 for "marginal".
     events
         The vocabulary, if it is larger than what the narratives tell.
     random_state
@@ -96,8 +103,8 @@ class SEMHMM(BaseEstimator):
     --------
     >>> import elision as el
     >>> learner = el.SEMHMM(score="marginal").fit(el.examples.doorbell_tellings())
-    >>> learner.script_.between(["hear doorbell", "open door"]).unsaid[1][0].event
-    'walk to door'
+    >>> print(learner.script_.fill(["hear doorbell", None, "open door"], top=1)[0])
+    walk to door  64%
     """
 
     def __init__(
@@ -119,6 +126,7 @@ class SEMHMM(BaseEstimator):
         exhaustive: bool = False,
         em_tolerance: float = 1e-3,
         em_steps: int = 30,
+        least_loop: float | None = None,
         events: Sequence[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         observer: Observer | None = None,
@@ -139,6 +147,7 @@ class SEMHMM(BaseEstimator):
         self.exhaustive = exhaustive
         self.em_tolerance = em_tolerance
         self.em_steps = em_steps
+        self.least_loop = least_loop
         self.events = events
         self.random_state = random_state
         self.observer = observer
@@ -210,6 +219,10 @@ class SEMHMM(BaseEstimator):
             raise InputError(f"plan {self.plan!r}, expected 'paper', 'growing' or 'auto'")
         if not isinstance(self.batch_size, (int, np.integer)) or self.batch_size < 1:
             raise InputError(f"batch_size is {self.batch_size!r}, expected a whole number from 1")
+        for name in ("state_cost", "edge_cost", "constraint_cost"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise InputError(f"{name} is {value}, expected a number from 0")
         plan: Plan = "paper" if narratives <= MOST_BY_PAPER or not self.em else "growing"
         return Settings(
             score=self.score,
@@ -236,7 +249,10 @@ class SEMHMM(BaseEstimator):
     def _finish(self, settings: Settings, packed: Any) -> None:
         prior = pseudocounts(settings.prior, len(self._vocabulary), packed)
         model = self._progress.model
-        parameters = model.parameters(prior, elisions=settings.elisions)
+        parameters = with_loops(
+            model.parameters(prior, elisions=settings.elisions),
+            _or(self.least_loop, MARGINAL_LOOP if settings.score == "marginal" else 0.0),
+        )
         self.script_ = Script.from_parameters(
             self._vocabulary, parameters, about=self._about(settings)
         )
@@ -264,13 +280,13 @@ def mean_log_prob(estimator: SEMHMM, X: Narratives, y: object = None) -> float: 
     >>> import elision as el
     >>> from sklearn.model_selection import GridSearchCV
     >>> grid = GridSearchCV(
-    ...     el.SEMHMM(score="marginal"),
-    ...     {"state_cost": [0.0, 1.0]},
+    ...     el.SEMHMM(score="marginal", events=el.examples.doorbell().events),
+    ...     {"state_cost": [1.0, 100.0]},
     ...     scoring=el.mean_log_prob,
     ...     cv=2,
     ... )
     >>> grid.fit(el.examples.doorbell_tellings()).best_params_
-    {'state_cost': 0.0}
+    {'state_cost': 1.0}
     """
     return float(np.mean(estimator.score_samples(X)))
 
@@ -358,6 +374,22 @@ def _with_events(progress: Progress, events: int) -> Progress:
         model, emission=np.pad(model.emission, more), support=np.pad(model.support, more)
     )
     return replace(progress, model=wider)
+
+
+def with_loops(parameters: Parameters, least: float) -> Parameters:
+    """Give every interior state a self-loop of at least this probability."""
+    if not 0 <= least < 1:
+        raise InputError(f"least_loop is {least}, expected a probability below 1")
+    if least == 0:
+        return parameters
+    dense = parameters.dense_transition()
+    inside = np.arange(1, parameters.states - 1)
+    stay = dense[inside, inside]
+    rare = inside[stay < least]
+    dense[rare, rare] = 0.0
+    dense[rare] *= (1 - least) / dense[rare].sum(axis=1, keepdims=True)
+    dense[rare, rare] = least
+    return Parameters.from_dense(dense, parameters.emission, parameters.elision)
 
 
 def _or(value: Any, usual: Any) -> Any:

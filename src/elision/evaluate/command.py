@@ -1,0 +1,79 @@
+"""The benchmark as a command: with progress, kept cells and files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from elision._files import write_atomically
+from elision.evaluate import bench, methods
+from elision.evaluate.html import html_report
+from elision.evaluate.report import report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+
+
+def run_benchmark(
+    corpora: Sequence[str],
+    *,
+    methods: Sequence[str],
+    batches: Sequence[int],
+    seeds: int,
+    min_narratives: int,
+    max_train: int | None,
+    jobs: int,
+    json_file: Path | None,
+    html_file: Path | None,
+    console: Console,
+) -> dict[str, Any]:
+    """Measure, write what was asked for, and return all results.
+
+    With ``json_file`` finished cells are kept beside it until all are done, so that the same
+    command goes on where an interrupted one stopped.
+    """
+    plan = bench.Plan(
+        corpora=tuple(corpora),
+        methods=_check(methods),
+        batches=tuple(dict.fromkeys(batches)),
+        seeds=seeds,
+        min_narratives=min_narratives,
+        max_train=max_train,
+    )
+    keep = json_file.with_name(json_file.name + ".cells") if json_file else None
+    with Progress(
+        TextColumn("measuring"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.file.isatty(),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("measuring", total=None)
+        cells, costs = bench.run(
+            plan,
+            jobs=jobs,
+            keep=keep,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    result = report(cells, plan, costs)
+    if json_file:
+        write_atomically(json_file, json.dumps(result, indent=1).encode())
+    if html_file:
+        command = shlex.join(["elision", *sys.argv[1:]])
+        write_atomically(html_file, html_report(result, command).encode())
+    if keep:
+        keep.unlink(missing_ok=True)
+    return result
+
+
+def _check(names: Sequence[str]) -> tuple[str, ...]:
+    return methods.check_methods(names)

@@ -1,0 +1,125 @@
+"""Sentences in, answers out: `elision events`, `learn`, `fill`, `between`, `bench`."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import pytest
+from typer.testing import CliRunner
+
+import elision as el
+from elision.cli import app
+
+DOMAIN = "answering the doorbell"
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory):
+    """The built-in tellings without their labels."""
+    path = tmp_path_factory.mktemp("data") / "stories.jsonl"
+    labelled = el.read(str(files("elision") / "data" / "tellings.jsonl"))
+    bare = [el.Narrative(steps=one.steps, domain=one.domain, id=one.id) for one in labelled]
+    el.Corpus(bare).to_jsonl(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def script(sentences):
+    path = sentences.with_name("doorbell.json")
+    run("learn", str(sentences), "--domain", DOMAIN, "-o", str(path))
+    return path
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(app, arguments)
+    if isinstance(result.exception, Exception) and status == 0:
+        raise result.exception
+    assert result.exit_code == status
+    return result.stdout
+
+
+def test_a_script_learned_from_sentences_answers_sentences_it_never_saw(script):
+    loaded = el.load(script)
+    assert loaded.extractor is not None
+    unseen = "he heard someone ring the doorbell"
+    found = json.loads(run("fill", str(script), unseen, "?", "and then opened the door", "--json"))
+    assert found[0]["position"] == 1
+    assert len(found[0]["answers"]) == 5
+    assert all(one["event"] in loaded.events for one in found[0]["answers"])
+    plain = run("fill", str(script), unseen, "?", "and then opened the door", "--top", "2")
+    assert plain.count("%") == 2
+    story = json.loads(run("between", str(script), unseen, "he closed the door", "--json"))
+    assert len(story["unsaid"]) == len(story["told"]) + 1
+
+
+def test_excluded_events_are_no_answers(script):
+    best = json.loads(run("fill", str(script), "?", "open the door", "--json"))[0]["answers"][0]
+    others = run("fill", str(script), "?", "open the door", "--exclude", best["event"], "--json")
+    assert best["event"] not in {one["event"] for one in json.loads(others)[0]["answers"]}
+
+
+def test_events_lists_types_and_writes_a_corpus(sentences, tmp_path):
+    target = tmp_path / "events.jsonl"
+    arguments = ("events", str(sentences), "--domain", DOMAIN, "-o", str(target))
+    shown = json.loads(run(*arguments, "--json"))
+    assert 10 < len(shown[DOMAIN]) < 40
+    corpus = el.read(target)
+    assert corpus.has_events
+    assert set(corpus.vocabulary) <= {one["name"] for one in shown[DOMAIN]}
+    assert "for example" in run(*arguments)
+
+
+def test_a_script_of_events_does_not_guess_at_sentences(tmp_path):
+    path = tmp_path / "plain.json"
+    el.examples.doorbell().save(path)
+    result = CliRunner().invoke(app, ["fill", str(path), "he heard a bell", "?"])
+    assert isinstance(result.exception, el.UnknownEventError)
+    assert "not learned from sentences" in str(result.exception)
+    without_gap = CliRunner().invoke(app, ["fill", str(path), "open door"])
+    assert "no gap" in str(without_gap.exception)
+
+
+def test_a_benchmark_writes_its_files(tmp_path):
+    path = tmp_path / "mornings.jsonl"
+    tellings = [["wake", "wash", "dress"], ["wake", "dress", "leave"], ["wake", "eat", "leave"]]
+    parts = [*el.Corpus.of(tellings * 8, domain="x"), *el.Corpus.of(tellings * 9, domain="y")]
+    el.Corpus(parts).to_jsonl(path)
+    shown = run(
+        "bench", str(path), "--methods", "Frequency", "--methods", "BMM", "--batch", "5",
+        "--seeds", "1", "--min-narratives", "20", "--jobs", "1",
+        "--json", str(tmp_path / "r.json"), "--html", str(tmp_path / "r.html"),
+    )  # fmt: skip
+    assert "Frequency" in shown
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert {row["method"] for row in result["summary"]} == {"Frequency", "BMM"}
+    assert result["cells"][0]["seconds"] > 0
+    page = (tmp_path / "r.html").read_text()
+    assert page.lower().startswith("<!doctype html>")
+    assert not list(tmp_path.glob("*.cells"))
+
+
+def test_raw_sentences_are_benchmarked_without_a_leak(sentences):
+    """Types come from training sentences alone; a changed test sentence changes only itself."""
+    from elision.evaluate.cloze import make_text_task
+
+    part = el.read(sentences).domain(DOMAIN)
+    one = make_text_task(part, 0, extractor=el.EventExtractor("wordnet"))
+    _, test = part.split(0.4, random_state=0)
+    spoiled = next(iter(test))
+    others = [
+        el.Narrative(steps=("xyzzy", *spoiled.steps[1:]), domain=DOMAIN, id=spoiled.id)
+        if narrative == spoiled
+        else narrative
+        for narrative in part
+    ]
+    two = make_text_task(el.Corpus(others), 0, extractor=el.EventExtractor("wordnet"))
+    assert two.train == one.train
+    assert len(two.gaps) >= len(one.gaps) - 1
+    told = [
+        sorted([item for item in gap if item] + [task.events[answer]])
+        for task in (one, two)
+        for gap, answer in zip(task.gaps, task.answers, strict=True)
+    ]
+    first, second = told[: len(one.gaps)], told[len(one.gaps) :]
+    assert sum(telling not in first for telling in second) <= 1
