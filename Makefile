@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types doctest unit interpreted bench clean clean-cache
+.PHONY: demo test lint types doctest unit interpreted bench results clean clean-cache
 
 demo: $(VENV)/.installed
 	$(BIN)/elision demo
@@ -37,6 +37,17 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 $(WORDNET):
 	$(SUDO) apt-get update -qq
 	$(SUDO) apt-get install -y -qq wordnet-base
+
+# Figures of docs/results.md: CORPORA are files for `elision bench`, LABELLED have gold events.
+CORPORA ?= src/elision/data/tellings.jsonl
+LABELLED ?= src/elision/data/tellings.jsonl
+BENCH ?= --min-narratives 20
+
+results: $(VENV)/.installed-dev
+	mkdir -p build
+	$(BIN)/elision bench $(CORPORA) $(BENCH) --json build/results.json --html build/results.html
+	$(BIN)/python tools/results.py build/results.json --labelled $(LABELLED) > build/results.md
+	mv build/results.md docs/results.md
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import heapq
-import math
-from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from elision._script_parts import (
+    END,
+    START,
+    as_probability,
+    attribute,
+    checked_names,
+    frozen,
+    mapping,
+    name_states,
+    note,
+    topological,
+)
 from elision.errors import ScriptError
 from elision.lattice import Lattice, Parameters
-from elision.observations import real, short
+from elision.observations import short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
     import networkx as nx
@@ -26,15 +35,8 @@ if TYPE_CHECKING:
     from elision.observations import Observation, Packed, Unknown
     from elision.text.extract import EventExtractor
 
-START, END = "start", "end"
-"""Names of the first and the last state; no other state may bear them."""
-
 ROW_TOLERANCE = 1e-9
 """How far a row of probabilities may be from summing to one."""
-
-DEEPEST_NOTE = 50
-LARGEST_NOTE_BITS = 1024
-"""How deep the notes may nest and how large their integers may be, for every JSON reader's sake."""
 
 Telling: TypeAlias = "str | Mapping[str | None, float]"
 """What a state tells: one event always, or probabilities by event, None for silence."""
@@ -98,15 +100,15 @@ class Script:
         states: Sequence[str] | None = None,
         about: Mapping[str, Any] | None = None,
     ) -> None:
-        self._events = _names(events, "event")
-        self._transition = _frozen(transition, "transition", 2)
-        self._emission = _frozen(emission, "emission", 2)
-        self._elision = _frozen(elision, "elision", 1)
-        self._about = _note({} if about is None else about, "about")
+        self._events = checked_names(events, "event")
+        self._transition = frozen(transition, "transition", 2)
+        self._emission = frozen(emission, "emission", 2)
+        self._elision = frozen(elision, "elision", 1)
+        self._about = note({} if about is None else about, "about")
         self._check_shapes()
         if states is None:
             states = name_states(self._events, self._emission)
-        self._states = _names(states, "state")
+        self._states = checked_names(states, "state")
         if len(self._states) != self.size:
             raise ScriptError(f"{len(self._states)} state names for {self.size} states")
         if (self._states[0], self._states[-1]) != (START, END):
@@ -140,33 +142,33 @@ class Script:
         """
         tellings: dict[str, Mapping[str | None, float]] = {
             name: {telling: 1.0} if isinstance(telling, str) else telling
-            for name, telling in _mapping(states, "states").items()
+            for name, telling in mapping(states, "states").items()
         }
         for name, telling in tellings.items():
-            _mapping(telling, f"state {short(name)}")
-        for name, targets in _mapping(edges, "edges").items():
-            _mapping(targets, f"edges of {short(name)}")
-        order = _names([START, *_topological(list(tellings), edges), END], "state")
+            mapping(telling, f"state {short(name)}")
+        for name, targets in mapping(edges, "edges").items():
+            mapping(targets, f"edges of {short(name)}")
+        order = checked_names([START, *topological(list(tellings), edges), END], "state")
         if events is None:
             told = (event for telling in tellings.values() for event in telling)
             events = [event for event in dict.fromkeys(told) if event is not None]
-        events = _names(events, "event")
+        events = checked_names(events, "event")
         number = {name: k for k, name in enumerate(order)}
         event_number = {event: o for o, event in enumerate(events)}
         transition = np.zeros((len(order), len(order)))
         for source, targets in edges.items():
             for target, probability in targets.items():
                 where = f"edge {short(source)} -> {short(target)}"
-                transition[number[source], number[target]] = _probability(probability, where)
+                transition[number[source], number[target]] = as_probability(probability, where)
         emission = np.zeros((len(order), len(events)))
         elision = np.zeros(len(order))
         for name, telling in tellings.items():
             for event, probability in telling.items():
                 where = f"state {short(name)}"
                 if event is None:
-                    elision[number[name]] = _probability(probability, where)
+                    elision[number[name]] = as_probability(probability, where)
                 elif event in event_number:
-                    emission[number[name], event_number[event]] = _probability(probability, where)
+                    emission[number[name], event_number[event]] = as_probability(probability, where)
                 else:
                     raise ScriptError(f"{where} tells {short(event)}, which is not in `events`")
         return cls(events, transition, emission, elision, states=order, about=about)
@@ -218,7 +220,7 @@ class Script:
     @property
     def about(self) -> dict[str, Any]:
         """Notes kept with the script, as a copy."""
-        notes: dict[str, Any] = _note(self._about, "about")
+        notes: dict[str, Any] = note(self._about, "about")
         return notes
 
     def noted(self, **notes: Any) -> Script:
@@ -336,12 +338,12 @@ class Script:
         for name, data in graph.nodes(data=True):
             if name not in (START, END):
                 where = f"state {short(name)}"
-                tells = _mapping(_attribute(data, "tells", where), where)
-                states[name] = {**tells, None: _attribute(data, "elision", where)}
+                tells = mapping(attribute(data, "tells", where), where)
+                states[name] = {**tells, None: attribute(data, "elision", where)}
         edges: dict[str, dict[str, float]] = {}
         for source, target, data in graph.edges(data=True):
             where = f"edge {short(source)} -> {short(target)}"
-            edges.setdefault(source, {})[target] = _attribute(data, "probability", where)
+            edges.setdefault(source, {})[target] = attribute(data, "probability", where)
         return cls.build(
             states, edges, events=graph.graph.get("events"), about=graph.graph.get("about")
         )
@@ -433,140 +435,3 @@ class Script:
 
     def _where(self, state: int) -> str:
         return f"state {state} ({short(self._states[state])})"
-
-
-def _names(names: Iterable[str], kind: str) -> tuple[str, ...]:
-    ordered = not isinstance(names, (str, bytes, set, frozenset))
-    try:
-        listed = tuple(names) if ordered else None
-    except TypeError:
-        listed = None
-    if listed is None:
-        raise ScriptError(f"{kind} names are {short(names)}, expected a list")
-    seen: set[str] = set()
-    for name in listed:
-        if not isinstance(name, str) or not name:
-            raise ScriptError(f"{kind} name {short(name)}, expected a text that is not empty")
-        if not _encodable(name):
-            problem = f"{kind} name {short(name)} holds half a surrogate pair, expected Unicode"
-            raise ScriptError(problem)
-        if name in seen:
-            raise ScriptError(f"{kind} name {short(name)} stands twice")
-        seen.add(name)
-    return listed
-
-
-def _encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _note(value: Any, where: str, depth: int = 0) -> Any:
-    """Copy a note, tuples as lists, once it is known that a JSON file gives it back."""
-    if depth > DEEPEST_NOTE:
-        raise ScriptError(f"nested deeper than {DEEPEST_NOTE} levels", where=where)
-    if isinstance(value, Mapping) or depth == 0:
-        notes = _mapping(value, where)
-        for key in notes:
-            if not isinstance(key, str) or not _encodable(key):
-                raise ScriptError(f"the key {short(key)}, expected Unicode text", where=where)
-        return {str(key): _note(item, where, depth + 1) for key, item in notes.items()}
-    if isinstance(value, (list, tuple)):
-        return [_note(item, where, depth + 1) for item in value]
-    if value is None or isinstance(value, (bool, np.bool_)):
-        return None if value is None else bool(value)
-    if isinstance(value, str) and _encodable(value):
-        return str(value)
-    if isinstance(value, (int, np.integer)) and int(value).bit_length() <= LARGEST_NOTE_BITS:
-        return int(value)
-    if isinstance(value, (float, np.floating)) and math.isfinite(value):
-        return float(value)
-    raise ScriptError(f"{short(value)}, expected what JSON can hold", where=where)
-
-
-def _mapping(value: Any, where: str) -> Mapping[Any, Any]:
-    if not isinstance(value, Mapping):
-        raise ScriptError(f"{short(value)}, expected a mapping", where=where)
-    return value
-
-
-def _attribute(data: Mapping[str, Any], name: str, where: str) -> Any:
-    if name not in data:
-        raise ScriptError(f"the graph says nothing of `{name}`", where=where)
-    return data[name]
-
-
-def _probability(value: object, where: str) -> float:
-    number = real(value)
-    if math.isnan(number):
-        raise ScriptError(f"{short(value)} is no probability", where=where)
-    return number
-
-
-def _frozen(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.float64]:
-    try:
-        given = np.asarray(values)
-        array = given.astype(np.float64, order="C") if given.dtype.kind in "biufO" else None
-    except (TypeError, ValueError, OverflowError):
-        array = None
-    if array is None:
-        raise ScriptError(f"{name} is {short(values)}, expected an array of numbers")
-    if array.ndim != dimensions:
-        raise ScriptError(f"{name} has {array.ndim} dimensions, expected {dimensions}")
-    array += 0.0  # makes -0.0 to 0.0, so that equal scripts have equal bytes
-    array.setflags(write=False)
-    return array
-
-
-def name_states(events: Sequence[str], emission: NDArray[np.float64]) -> tuple[str, ...]:
-    """Name each state after its likeliest event, with a number where names repeat."""
-    names = [START]
-    used = {START, END}
-    last: dict[str, int] = {}
-    for row in emission[1:-1]:
-        name = events[int(row.argmax())] if row.any() else "silent"
-        candidate, number = name, last.get(name, 1)
-        while candidate in used:
-            number += 1
-            candidate = f"{name} ({number})"
-        last[name] = number
-        used.add(candidate)
-        names.append(candidate)
-    return (*names, END)
-
-
-def _topological(names: list[str], edges: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Order the states so that edges go forward, as near to the given order as can be."""
-    known = {START, END, *names}
-    for reserved in (START, END):
-        if reserved in names:
-            raise ScriptError(f"a state is named {reserved!r}, which is kept for the {reserved}")
-    rank = {name: k for k, name in enumerate(names)}
-    waiting = dict.fromkeys(names, 0)
-    following: dict[str, list[str]] = {name: [] for name in names}
-    for source, targets in edges.items():
-        for target, probability in targets.items():
-            for name in (source, target):
-                if name not in known:
-                    problem = f"edge {short(source)} -> {short(target)}: no state {short(name)}"
-                    raise ScriptError(problem)
-            inner = source in waiting and target in waiting and source != target
-            if inner and probability != 0:
-                waiting[target] += 1
-                following[source].append(target)
-    order: list[str] = []
-    ready = [rank[name] for name in names if waiting[name] == 0]
-    while ready:
-        name = names[heapq.heappop(ready)]
-        order.append(name)
-        for target in following[name]:
-            waiting[target] -= 1
-            if waiting[target] == 0:
-                heapq.heappush(ready, rank[target])
-    if len(order) < len(names):
-        left = [name for name in names if waiting[name] > 0]
-        raise ScriptError(f"the edges go in a circle through {', '.join(map(short, left[:5]))}")
-    return order

@@ -15,9 +15,10 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
+from elision._script_parts import END, START
 from elision.errors import FileFormatError, ScriptError
 from elision.observations import short
-from elision.script import END, START, Script
+from elision.script import Script
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -9,17 +9,15 @@ import numpy as np
 
 from elision import _kernels
 from elision._kernels import jit
+from elision.learn._deletions import chance, delete_counts, silence
 from elision.learn._moves import (
     WORD,
     Model,
     Way,
-    chance,
-    delete_counts,
     has,
     lowest,
     merge_allowed,
     merge_counts,
-    silence,
     topological,
 )
 from elision.learn._search import DELETE, MERGE, TIE, make_deletion, make_merge, merge_violations

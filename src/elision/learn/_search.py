@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision._kernels import jit
+from elision.learn._deletions import delete_counts, delete_gain
 from elision.learn._moves import (
     WORD,
     Model,
     Pieces,
     Scoring,
     Way,
-    delete_counts,
-    delete_gain,
     has,
     lowest,
     merge_allowed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ Context = tuple[tuple[int, ...], tuple[int, ...]]
 """Numbers of the events before and after a gap."""
 
 
-class GapFiller(BaseEstimator):
+class GapFiller(BaseEstimator, ABC):
     """Common part of the baselines: names to numbers, and one answer for each gap.
 
     Subclasses learn in ``_learn`` and answer in ``_weigh``, which gives a non-negative weight to
@@ -50,14 +51,16 @@ class GapFiller(BaseEstimator):
         weights = self._weigh_all(contexts).reshape(len(contexts), len(self.events_))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
+    @abstractmethod
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
-        raise NotImplementedError
+        """Learn from narratives of event numbers."""
 
     def _weigh_all(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
         return np.array([self._weigh(context) for context in contexts])
 
     def _weigh(self, context: Context) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """Weight of each event in one gap."""
+        return np.asarray(self._weigh_all([context])[0])
 
 
 def _context(place: int, narrative: Sequence[str | None], number: dict[str, int]) -> Context:
