@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elision.corpus import Corpus, Narrative
+from elision.corpus import Corpus
 from elision.evaluate.events import own_tellings
+from elision.narrative import Narrative
 from elision.readers import read
 from elision.text.extract import EventExtractor
 from elision.text.parse import RuleParser

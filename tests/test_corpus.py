@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elision.corpus import Corpus, Narrative
+from elision.corpus import Corpus
 from elision.errors import InputError
+from elision.narrative import Narrative
 from elision.readers import read
 
 if TYPE_CHECKING:

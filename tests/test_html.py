@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from elision.evaluate import bench, report
+from elision.evaluate import bench, report, tables
 from elision.evaluate.cloze import calibration_error
 from elision.evaluate.html import html_report
 
@@ -165,7 +165,7 @@ def tame():
     """A result with harmless names in the places of the hostile ones."""
     pytest.importorskip("matplotlib")
     found = result("a", ("b", "tea"), {**TOP1, ("c", None): 0.1})
-    return Page(html_report(found, "d")).tags, report.markdown_tables(found).count("|")
+    return Page(html_report(found, "d")).tags, tables.markdown_tables(found).count("|")
 
 
 @pytest.fixture
@@ -228,10 +228,10 @@ def test_hostile_names_are_text(tame, name):
     assert page.tags == tags
     assert "onerror" not in {attribute for _, attribute, _ in page.attributes}
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
-    tables = report.markdown_tables(found)
-    assert tables.count("|") == bars
-    assert "<img" not in tables
-    (text + tables).encode()
+    markdown = tables.markdown_tables(found)
+    assert markdown.count("|") == bars
+    assert "<img" not in markdown
+    (text + markdown).encode()
 
 
 def test_names_stand_as_they_are(undrawn):
@@ -270,7 +270,7 @@ def test_an_older_result_without_reliability(drawn):
 def test_claims_of_the_paper():
     rows = {
         (row["better"], row["worse"], row["batch"]): row
-        for row in report.claim_rows(result(), "kitchen")
+        for row in tables.claim_rows(result(), "kitchen")
     }
     assert ("SEMHMM", "BMMEM", 2) not in rows  # not measured
     assert rows["SEMHMM", "Frequency", 2]["verdict"] == "p < 0.01, corrected"
@@ -286,12 +286,12 @@ def test_claims_of_the_paper():
 
 
 def test_markdown():
-    text = report.markdown_tables(result())
+    text = tables.markdown_tables(result())
     assert text.startswith("### kitchen (2 domains)\n\n| Method | r = 2 | r = 5 | top-3 |")
     assert "\n| Frequency | 30.0 ± 1.3 |  | 50.0 | 2.200 | 0.100 | <0.001 |\n" in text
     assert "\n| SEMHMM | 45.0 ± 1.3 | 40.0 ± 1.3 | 62.5 |" in text
     assert "| Conditional above Frequency | order only |  | 2 | −5.0 | 0.9800 | 1.0000 |" in text
-    assert "### a\\|b &lt;i> \\*c\\*" in report.markdown_tables(result("a|b\n<i> *c*"))
+    assert "### a\\|b &lt;i> \\*c\\*" in tables.markdown_tables(result("a|b\n<i> *c*"))
 
 
 def test_reliability_adds_up_to_the_calibration_error():

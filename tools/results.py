@@ -14,7 +14,17 @@ from typing import Any
 
 import elision as el
 from elision.evaluate import events
-from elision.evaluate.report import markdown_tables
+from elision.evaluate.tables import markdown_tables
+
+SOURCES = {
+    "descript": "crowd-written step lists, raw sentences (DeScript, Wanzare et al. 2016)",
+    "descript_gold": "the same kind with gold event labels",
+    "crosstask": "ordered steps seen in instructional videos (CrossTask, Zhukov et al. 2019)",
+    "breakfast": "actions of people making breakfast (Breakfast Actions, Kuehne et al. 2014)",
+    "virtualhome": "household activity programs (VirtualHome, Puig et al. 2018)",
+    "tellings": "the package's own labelled tellings",
+}
+"""Where well-known corpora come from; they are not part of the package."""
 
 PAPER_ORDER = ("SEMHMM", "BMMEM", "BMM", "Conditional", "Frequency")
 
@@ -61,13 +71,10 @@ def says(result: dict[str, Any], corpus: str) -> list[str]:
         f"Approx against exact: {', '.join(near)} at r = {', '.join(map(str, batches))}, "
         f"in {approx / exact:.0%} of the time (the paper: close, in half the time)."
     )
-    strong = [
-        f"{m} {accuracy(result, corpus, m, None):.1%}"
-        for m in ("BidirectionalBigram", "SkipNaiveBayes", "LogisticGap", "default")
-    ]
-    lines.append(
-        "What the paper left out, and what `elision learn` does: " + ", ".join(strong) + "."
-    )
+    left_out = ("BidirectionalBigram", "SkipNaiveBayes", "LogisticGap", "default")
+    strong = {method: accuracy(result, corpus, method, None) for method in left_out}
+    shown = ", ".join(f"{method} {value:.1%}" for method, value in strong.items() if value)
+    lines.append(f"What the paper left out, and what `elision learn` does: {shown}.")
     return lines
 
 
@@ -92,6 +99,9 @@ def main() -> None:
         "the training narratives alone; every test sentence is mapped by itself, before it is "
         "decided which one is removed.\n"
     )
+    for corpus in protocol["corpora"]:
+        print(f"- {corpus}: {SOURCES.get(corpus, 'a corpus of the reader')}")
+    print()
     print("Costs of the structure (kappa_q, kappa_t, kappa_c), by cross-validation inside the")
     print("training narratives of each corpus:\n")
     for corpus, kinds in protocol["costs"].items():
@@ -114,9 +124,8 @@ def main() -> None:
         )
         for path in options.labelled:
             print(f"### {Path(path).stem}\n")
-            print("```")
             print(events.table(events.compare_methods(el.read(path))))
-            print("```\n")
+            print()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from elision.script import Script
 from elision.scriptfile import load
 
 if TYPE_CHECKING:
-    from elision.corpus import Corpus, Narrative
+    from elision.corpus import Corpus
     from elision.learn.baselines import (
         BidirectionalBigram,
         Conditional,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
+    from elision.narrative import Narrative
     from elision.readers import read
     from elision.text.extract import EventExtractor
 
@@ -74,7 +75,7 @@ _LATER = {
     "SkipNaiveBayes": "elision.learn.baselines",
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",
-    "Narrative": "elision.corpus",
+    "Narrative": "elision.narrative",
     "Prior": "elision.learn.em",
     "fit_parameters": "elision.learn.em",
     "mean_log_prob": "elision.learn.sem",

@@ -5,7 +5,13 @@ It says what came, what was expected, where, and what to do.
 
 from __future__ import annotations
 
+import reprlib
+
 __all__ = ["ElisionError", "FileFormatError", "InputError", "ScriptError", "UnknownEventError"]
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 48
+_short.maxlist = _short.maxtuple = _short.maxdict = 3
 
 
 class ElisionError(Exception):
@@ -43,3 +49,13 @@ class ScriptError(InputError):
 
 class FileFormatError(InputError):
     """A file that is not a script file, or a damaged one."""
+
+
+def shown(value: object) -> str:
+    """Return a value as an error message shows it: short, and null for None."""
+    return "null" if value is None else _short.repr(value)
+
+
+def relocated(error: InputError, where: str) -> InputError:
+    """Return the same complaint about another place, for callers that know it more closely."""
+    return InputError(error.problem, where=where, hint=error.hint)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from elision._files import shown_path
-from elision.corpus import shown
-from elision.errors import InputError
+from elision.errors import InputError, shown
 from elision.learn.checkpoint import Checkpoint
 from elision.learn.observe import BatchDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM

@@ -114,7 +114,7 @@ def print_benchmark(result: dict[str, Any]) -> None:
     """Print a table like the paper's for each corpus, and the tests of neighbouring methods."""
     from rich.table import Table  # noqa: PLC0415
 
-    from elision.evaluate.report import table_rows  # noqa: PLC0415
+    from elision.evaluate.tables import table_rows  # noqa: PLC0415
 
     batches = result["protocol"]["batches"]
     for corpus in result["protocol"]["corpora"]:

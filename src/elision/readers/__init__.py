@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
-from elision.corpus import Corpus, Narrative, shown
-from elision.errors import InputError
+from elision.corpus import Corpus
+from elision.errors import InputError, shown
+from elision.narrative import Narrative
 from elision.readers.cases import Lifecycle
 from elision.readers.guess import Format, guessed
 from elision.readers.plain import read_text

@@ -7,8 +7,9 @@ import re
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from elision.corpus import Corpus, Narrative, shown
-from elision.errors import InputError
+from elision.corpus import Corpus
+from elision.errors import InputError, shown
+from elision.narrative import Narrative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elision.corpus import shown
-from elision.errors import InputError
+from elision.errors import InputError, shown
 from elision.readers.cases import LIFECYCLE_KEY
 
 if TYPE_CHECKING:

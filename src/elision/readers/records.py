@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from elision.corpus import FIELDS, Corpus, Narrative, relocated, shown, unchecked
-from elision.errors import InputError
+from elision.corpus import Corpus
+from elision.errors import InputError, relocated, shown
+from elision.narrative import FIELDS, Narrative, unchecked
 
 if TYPE_CHECKING:
     from elision.readers.source import Source

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, cast
 
-from elision.corpus import shown
-from elision.errors import InputError
+from elision.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,7 @@ from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from elision.corpus import Corpus, relocated, shown
-from elision.errors import InputError
+from elision.errors import InputError, relocated, shown
 from elision.readers.cases import Cases, Clock, Lifecycle, Logged
 from elision.readers.columns import Columns, choose
 from elision.readers.source import one_line
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
+    from elision.corpus import Corpus
     from elision.readers.columns import Roles
     from elision.readers.source import Source
 

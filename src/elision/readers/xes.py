@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
-from elision.corpus import Corpus, relocated, shown
-from elision.errors import InputError
+from elision.errors import InputError, relocated, shown
 from elision.readers.cases import LIFECYCLE_KEY, Cases, Clock, Lifecycle, Logged
 
 if TYPE_CHECKING:
+    from elision.corpus import Corpus
     from elision.readers.source import Source
 
 _CHUNK = 1 << 16

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from elision.corpus import Corpus, Narrative, relocated, shown
-from elision.errors import InputError
+from elision.corpus import Corpus
+from elision.errors import InputError, relocated, shown
+from elision.narrative import Narrative
 from elision.text.wording import PLACES
 
 if TYPE_CHECKING:

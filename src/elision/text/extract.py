@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from elision.corpus import Corpus, Narrative, shown
-from elision.errors import InputError
+from elision.corpus import Corpus
+from elision.errors import InputError, shown
+from elision.narrative import Narrative
 from elision.text import _extractor_file
 from elision.text._tellings import (
     Tellings,
