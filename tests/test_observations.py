@@ -110,15 +110,15 @@ def test_none_is_a_symbol_that_any_event_fits():
 
 def test_soft_events_have_a_row_of_weights_each():
     one, same = {"open": 0.5, "hear": 0.25}, {"hear": 0.25, "open": 0.5, "walk": 0}
-    packed = Packer(WORDS).pack([[one, "walk"], [same, {"walk": 2}]])
+    packed = Packer(WORDS).pack([[one, "walk"], [same, {"walk": 1}]])
     assert packed.symbol.tolist() == [3, 1, 3, 4]
-    assert packed.soft.tolist() == [[0.25, 0, 0.5], [0, 2, 0]]
+    assert packed.soft.tolist() == [[0.25, 0, 0.5], [0, 1, 0]]
 
 
 def test_none_is_the_mapping_that_gives_everything_one():
-    packed = Packer(WORDS).pack([[None], [dict.fromkeys(WORDS, 1)], [dict.fromkeys(WORDS, 2)]])
+    packed = Packer(WORDS).pack([[None], [dict.fromkeys(WORDS, 1)], [dict.fromkeys(WORDS, 0.5)]])
     assert packed.weight.tolist() == [2, 1]
-    assert packed.soft.tolist() == [[1, 1, 1], [2, 2, 2]]
+    assert packed.soft.tolist() == [[1, 1, 1], [0.5, 0.5, 0.5]]
 
 
 def test_certain_weights_are_a_soft_event_still():
@@ -130,8 +130,8 @@ def test_certain_weights_are_a_soft_event_still():
 
 
 def test_weights_of_many_kinds_are_numbers():
-    item = {"hear": np.float32(0.5), "walk": np.int64(2), "open": Fraction(1, 4)}
-    assert Packer(WORDS).pack([[item]]).soft.tolist() == [[0.5, 2, 0.25]]
+    item = {"hear": np.float32(0.5), "walk": np.int64(1), "open": Fraction(1, 4)}
+    assert Packer(WORDS).pack([[item]]).soft.tolist() == [[0.5, 1, 0.25]]
     assert Packer(WORDS).pack([[{"hear": True, "walk": 5e-324}]]).soft.tolist() == [[1, 5e-324, 0]]
 
 
@@ -325,7 +325,7 @@ def test_weights_are_given_by_name(key, unknown):
     ids=repr,
 )
 def test_weights_of_events_are_numbers_from_zero(weight):
-    problem = "^narrative 0, event 0: weight .* of 'walk', expected a number from 0$"
+    problem = "^narrative 0, event 0: weight .* of 'walk', expected a number from 0 to 1$"
     refused([[{"hear": 1, "walk": weight}]], problem)
 
 

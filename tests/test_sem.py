@@ -260,3 +260,30 @@ def test_a_corpus_and_its_empty_and_single_narratives():
 def test_bad_input(settings, narratives, problem):
     with pytest.raises(el.InputError, match=problem):
         el.SEMHMM(**settings).fit(narratives)
+
+
+def test_a_batch_that_is_refused_leaves_no_trace():
+    learner = el.SEMHMM(score="approx", events=["a", "b"]).partial_fit([["a", "b"]])
+    before = dumps(learner.script_)
+    with pytest.raises(el.InputError, match="unknown event"):
+        learner.partial_fit([["c"]])
+    assert dumps(learner.script_) == before
+    assert learner.partial_fit([["b"]]).n_narratives_seen_ == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"score": "marginal", "emission_pseudocount": 0.0}, "needs positive"),
+        ({"elision_prior": (1.0, np.nan)}, "pseudocount"),
+        ({"elision_prior": 3}, "two pseudocounts"),
+        ({"em_steps": -3}, "em_steps"),
+        ({"state_cost": np.nan}, "state_cost"),
+        ({"least_loop": 1.0}, "least_loop"),
+    ],
+)
+def test_settings_that_make_no_sense(settings, problem):
+    with pytest.raises(el.InputError, match=problem):
+        el.SEMHMM(**settings).fit(TELLINGS)
+    with pytest.raises(el.InputError, match="no narratives"):
+        el.SEMHMM().fit(el.Corpus([]))

@@ -158,6 +158,12 @@ class Packer:
             soft=soft,
         )
 
+    def kept(self, narrative: Iterable[Observation]) -> list[Observation]:
+        """The items of a narrative that `pack` keeps: all, unless unknown events are ignored."""
+        items = list(narrative)
+        found = [self._symbol(0, position, item) for position, item in enumerate(items)]
+        return [item for item, symbol in zip(items, found, strict=True) if symbol is not None]
+
     def _symbols(self, number: int, narrative: Iterable[Observation]) -> tuple[int, ...]:
         if isinstance(narrative, (str, bytes)):
             raise InputError(
@@ -200,8 +206,8 @@ class Packer:
             if event not in self._index and self._unknown == "error":
                 raise self._unknown_event(event, where)
             number = real(share)
-            if not (math.isfinite(number) and number >= 0):
-                problem = f"weight {short(share)} of {short(event)}, expected a number from 0"
+            if not 0 <= number <= 1:
+                problem = f"weight {short(share)} of {short(event)}, expected a number from 0 to 1"
                 raise InputError(problem, where=where)
             if number > 0 and event in self._index:
                 pairs.append((self._index[event], number))

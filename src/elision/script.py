@@ -114,6 +114,7 @@ class Script:
         if (self._states[0], self._states[-1]) != (START, END):
             raise ScriptError(f"first and last state must be named {START!r} and {END!r}")
         self._check_probabilities()
+        self._check_loops()
         self._check_reachability()
 
     @classmethod
@@ -409,6 +410,12 @@ class Script:
                 raise ScriptError("start and end tell nothing", where=self._where(state))
         told = self._emission.sum(axis=1) + self._elision
         self._check_sums(told[1:-1], 1, "events and elision")
+
+    def _check_loops(self) -> None:
+        stuck = np.flatnonzero(np.diag(self._transition) * self._elision >= 1)
+        if len(stuck):
+            state = int(stuck[0])
+            raise ScriptError("the state stays in silence for ever", where=self._where(state))
 
     def _check_sums(self, sums: NDArray[np.float64], first: int, what: str) -> None:
         bad = np.flatnonzero(~(np.abs(sums - 1) <= ROW_TOLERANCE))

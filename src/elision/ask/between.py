@@ -88,7 +88,8 @@ def between(
       (close door, 100%)
     """
     items = list(narrative)
-    packed = Packer(script.events, unknown=unknown).pack([items])
+    packer = Packer(script.events, unknown=unknown)
+    packed = packer.pack([items])
     found = script.lattice.posterior(packed)[0]
     if found.log_prob == -np.inf:
         raise InputError(
@@ -100,8 +101,7 @@ def between(
         _unsaid(script.events, passes[:, None] * shares, least)
         for passes in found.entered * script.elision
     )
-    kept = [item for item in items if not isinstance(item, str) or item in script.events]
-    told = tuple(_name(item) for item in kept)
+    told = tuple(_name(item) for item in packer.kept(items))
     return Story(told, gaps, found.log_prob)
 
 
@@ -123,6 +123,6 @@ def _unsaid(
     """Events of one gap, in the order in which the states that tell them come."""
     expected = weight.sum(axis=0)
     place = np.arange(len(weight)) @ weight
-    likely = np.flatnonzero(expected >= least)
+    likely = np.flatnonzero((expected >= least) & (expected > 0))
     order = likely[np.argsort(place[likely] / expected[likely], kind="stable")]
     return tuple(Unsaid(events[o], float(expected[o])) for o in order)

@@ -9,6 +9,7 @@ import numpy as np
 
 from elision.ask.between import emission_shares
 from elision.errors import InputError
+from elision.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,6 +70,8 @@ def fill(
     walk to door  81%
     look through peephole  19%
     """
+    if top is not None and top < 1:
+        raise InputError(f"top is {top}, expected a number from 1")
     items = list(narrative)
     gaps = [place for place, item in enumerate(items) if item is None]
     if not gaps:
@@ -119,14 +122,14 @@ def _chances(
     script: Script, narratives: list[list[Observation]], unknown: Unknown
 ) -> list[NDArray[np.float64]]:
     """For each narrative the probability of each event in each of its gaps, (gaps, events)."""
-    packed = script.pack(narratives, unknown=unknown)
+    packer = Packer(script.events, unknown=unknown)
+    packed = packer.pack(narratives)
     posteriors = script.lattice.posterior(packed)
     shares = emission_shares(script.emission)
-    known = set(script.events)
     usual = None
     rows = []
     for narrative, place in zip(narratives, packed.place.tolist(), strict=True):
-        kept = [item for item in narrative if not isinstance(item, str) or item in known]
+        kept = packer.kept(narrative) if unknown == "ignore" else narrative
         gaps = [position for position, item in enumerate(kept) if item is None]
         chances = posteriors[place].told[gaps] @ shares
         if not chances.any():

@@ -176,8 +176,9 @@ class LogisticGap(GapFiller):
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
 
-        contexts, answers = zip(*_contexts(narratives), strict=True)
-        self._classes = np.unique(answers)
+        told = _contexts(narratives)
+        contexts, answers = [context for context, _ in told], [event for _, event in told]
+        self._classes = np.unique(np.array(answers, np.int64))
         self._model: Any = None
         if len(self._classes) > 1:
             regression = LogisticRegression(C=self.C, max_iter=500)

@@ -46,10 +46,12 @@ class Prior:
     base: Base = "uniform"
 
     def __post_init__(self) -> None:
-        values = {"transition": self.transition, "emission": self.emission}
+        values = [("transition", self.transition), ("emission", self.emission)]
         if self.elision is not None:
-            values["elision"] = min(self.elision)
-        for name, value in values.items():
+            if not isinstance(self.elision, tuple) or len(self.elision) != 2:
+                raise InputError(f"elision prior {self.elision!r}, expected two pseudocounts")
+            values += [("elision", value) for value in self.elision]
+        for name, value in values:
             if not (np.isfinite(value) and value >= 0):
                 raise InputError(f"{name} pseudocount {value}, expected a number from 0")
 

@@ -180,21 +180,20 @@ class SEMHMM(BaseEstimator):
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Absorb narratives as one more batch; the vocabulary may grow."""
         narratives = told_narratives(X)
-        if not hasattr(self, "_progress"):
-            self._seen, self._vocabulary = [], ()
-            self._progress = Progress(CountsModel.empty(0))
-        known = self._vocabulary
-        self._vocabulary = (*known, *vocabulary_of(narratives, self.events, known))
-        self._seen = [*self._seen, *narratives]
-        self._progress = _with_events(self._progress, len(self._vocabulary))
-        packed = Packer(self._vocabulary).pack(self._seen)
-        settings = self._settings(len(self._seen), batch_size=len(narratives))
+        progress = getattr(self, "_progress", None) or Progress(CountsModel.empty(0))
+        known: tuple[str, ...] = getattr(self, "_vocabulary", ())
+        vocabulary = (*known, *vocabulary_of(narratives, self.events, known))
+        seen = [*getattr(self, "_seen", ()), *narratives]
+        packed = Packer(vocabulary).pack(seen)
+        settings = self._settings(len(seen), batch_size=len(narratives))
+        # Nothing of the learner changes before all this has passed.
+        self._seen, self._vocabulary = seen, vocabulary
         self._progress = learn_structure(
             packed,
-            range(len(self._seen)),
-            len(self._vocabulary),
+            range(len(seen)),
+            len(vocabulary),
             settings,
-            progress=self._progress,
+            progress=_with_events(progress, len(vocabulary)),
             observer=self.observer or ignore,
         )
         self._finish(settings, packed)
@@ -217,6 +216,8 @@ class SEMHMM(BaseEstimator):
             raise InputError(f"score {self.score!r}, expected 'exact', 'approx' or 'marginal'")
         if self.plan not in ("paper", "growing", "auto"):
             raise InputError(f"plan {self.plan!r}, expected 'paper', 'growing' or 'auto'")
+        if not isinstance(self.em_steps, (int, np.integer)) or self.em_steps < 0:
+            raise InputError(f"em_steps is {self.em_steps!r}, expected a whole number from 0")
         if not isinstance(self.batch_size, (int, np.integer)) or self.batch_size < 1:
             raise InputError(f"batch_size is {self.batch_size!r}, expected a whole number from 1")
         for name in ("state_cost", "edge_cost", "constraint_cost"):
@@ -239,12 +240,16 @@ class SEMHMM(BaseEstimator):
 
     def _prior(self) -> Prior:
         usual = MARGINAL_PRIOR if self.score == "marginal" else PAPER_PRIOR
-        return Prior(
+        prior = Prior(
             transition=_or(self.transition_pseudocount, usual.transition),
             emission=_or(self.emission_pseudocount, usual.emission),
             elision=_or(self.elision_prior, usual.elision),
             base=_or(self.base, usual.base),
         )
+        least = min(prior.transition, prior.emission, *(prior.elision or ()))
+        if self.score == "marginal" and least == 0:
+            raise InputError("a pseudocount is 0, but score='marginal' needs positive ones")
+        return prior
 
     def _finish(self, settings: Settings, packed: Any) -> None:
         prior = pseudocounts(settings.prior, len(self._vocabulary), packed)
@@ -343,7 +348,10 @@ def told_narratives(X: Narratives) -> list[tuple[str, ...]]:
                 f"a corpus of {len(X.domains)} domains, expected one",
                 hint="learn a script for each: corpus.by_domain()",
             )
-        return X.events
+        narratives = X.events
+        if not narratives:
+            raise InputError("no narratives came, expected at least one")
+        return narratives
     if isinstance(X, (str, bytes)) or not isinstance(X, Iterable):
         raise InputError(
             f"narratives came as {type(X).__name__}, expected a list of lists of events"
