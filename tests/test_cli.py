@@ -502,7 +502,7 @@ def test_damaged_progress(refused, elision, batches, damage):
 
 def start(*arguments, **more):
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([*COMMAND, *arguments], **(pipes | more))  # noqa: S603
+    return subprocess.Popen([*COMMAND, *arguments], **(pipes | more))
 
 
 def finished(*arguments, **more):
@@ -553,8 +553,8 @@ def test_closed_and_full_standard_output(here):
         status, _, err = finished("--help", stdout=full)
     assert (status, err) == (2, b"elision: cannot go on: [Errno 28] No space left on device\n")
     shell = ["sh", "-c", '"$@" >&- 2>&- <&-', "sh", *COMMAND]
-    assert subprocess.run([*shell, "--help"], check=False).returncode == 0  # noqa: S603
-    assert subprocess.run([*shell, "learn"], check=False).returncode == 2  # noqa: S603
+    assert subprocess.run([*shell, "--help"], check=False).returncode == 0
+    assert subprocess.run([*shell, "learn"], check=False).returncode == 2
 
 
 def test_nothing_but_json(here):

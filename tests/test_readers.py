@@ -169,7 +169,7 @@ class TestFormats:
 
     def test_stdin_of_a_process(self) -> None:
         program = "from elision.readers import read; print(len(read('-')))"
-        run = subprocess.run(  # noqa: S603
+        run = subprocess.run(
             [sys.executable, "-c", program],
             input=gzip.compress(FILES["stories.jsonl"]),
             capture_output=True,
@@ -943,7 +943,7 @@ class TestFiles:
         slow = ("pandas", "polars", "pyarrow", "narwhals")
         program = f"import sys, elision.readers; print([m for m in {slow} if m in sys.modules])"
         with tempfile.TemporaryDirectory() as folder:
-            run = subprocess.run(  # noqa: S603
+            run = subprocess.run(
                 [sys.executable, "-c", program],
                 capture_output=True,
                 check=True,
