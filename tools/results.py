@@ -87,9 +87,10 @@ def main() -> None:
     result = json.loads(options.results.read_text())
     protocol = result["protocol"]
     print("# Results\n")
-    print(
-        "Made by `make results` (benchmark, then `tools/results.py`); nothing here is typed in.\n"
-    )
+    corpora = " ".join(f"{corpus}.jsonl" for corpus in protocol["corpora"])
+    used = f"--seeds {protocol['seeds']} --min-narratives {protocol['min_narratives']}"
+    print("Nothing here is typed in. With the files at hand, this makes the page anew:\n")
+    print(f'    make results CORPORA="{corpora}" BENCH="{used}"\n')
     print("## Filling a gap\n")
     print(
         f"One event of each test narrative is removed, its place known; {protocol['seeds']} splits "
