@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+WORDNET := /usr/share/wordnet/data.noun
+CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
 .PHONY: demo test lint types doctest unit interpreted bench results clean clean-cache
 
@@ -20,7 +23,7 @@ types: $(VENV)/.installed-dev
 doctest: $(VENV)/.installed-dev $(WORDNET)
 	$(BIN)/python -m pytest -q --doctest-modules src/elision
 
-unit: $(VENV)/.installed-dev $(WORDNET)
+unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
 	$(BIN)/python -m pytest -q
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
@@ -31,12 +34,14 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/estep.py
 
 # Princeton's WordNet files, which the built-in copy is tested against.
-WORDNET := /usr/share/wordnet/data.noun
-SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-
 $(WORDNET):
 	$(SUDO) apt-get update -qq
 	$(SUDO) apt-get install -y -qq wordnet-base
+
+# The browser in which the page is tested.
+$(CHROMIUM):
+	$(SUDO) apt-get update -qq
+	$(SUDO) apt-get install -y -qq chromium
 
 # Figures of docs/results.md: CORPORA are files for `elision bench`, LABELLED have gold events.
 CORPORA ?= src/elision/data/tellings.jsonl

@@ -1,86 +1,37 @@
+"""`elision demo` and `elision learn`, in this process."""
+
 from __future__ import annotations
 
-import errno
-import fcntl
 import gzip
 import io
 import json
 import os
-import pty
-import signal
-import struct
-import subprocess
 import sys
-import termios
-import time
+from functools import partial
 from pathlib import Path
 
-import msgspec
 import pytest
 
+import commands
 import elision as el
+from commands import files, write
 from elision import learning
-from elision.cli import Method, main
-from elision.learn.checkpoint import Checkpoint
-from elision.learn.observe import BatchDone
+from elision.cli import Method
 
 TELLINGS = el.examples.doorbell_tellings()
-COMMAND = (
-    sys.executable,
-    "-c",
-    "import sys; sys.argv[0] = 'elision'; from elision.cli import main; main()",
-)
+APPROX = ("--method", "approx")
+"""Quick, where the method does not matter."""
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def elision(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def elision(here, monkeypatch, capsys):
-    """Run a command in this process: its exit status, standard output and standard error."""
-
-    def run(*arguments, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["elision", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return run
+    return partial(commands.run, monkeypatch, capsys)
 
 
 @pytest.fixture
 def refused(elision):
-    """Run a command that cannot be done: one line on standard error and nothing else."""
-
-    def run(*arguments, **more):
-        status, out, err = elision(*arguments, **more)
-        assert (status, out, err.count("\n")) == (2, "", 1)
-        assert err.startswith("elision: ")
-        assert err.isascii() or err.rstrip("\n").isprintable()
-        return err
-
-    return run
-
-
-def write(path, narratives, domain=""):
-    """Narratives by domain, or of one."""
-    by_domain = narratives if isinstance(narratives, dict) else {domain: narratives}
-    records = [
-        {"domain": domain, "events": list(events)}
-        for domain, told in by_domain.items()
-        for events in told
-    ]
-    Path(path).write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
-    return path
-
-
-def files(folder="."):
-    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*"))
+    return lambda *arguments, **more: commands.refused(elision(*arguments, **more))
 
 
 # A new user
@@ -96,16 +47,28 @@ def test_the_demo(elision):
     assert json.loads(out)["unsaid"][1][0]["event"] == "walk to door"
 
 
-def test_help_has_an_example(elision):
+COMMANDS = [
+    *("demo", "learn", "events", "fill", "between", "next", "align", "posterior", "resolve"),
+    *("order", "sample", "score", "compare", "identify", "ask", "draw", "export", "serve", "bench"),
+]
+
+
+def test_help_names_every_command(elision):
     status, out, err = elision()
     assert (status, err) == (2, "")
-    for command in ("demo", "learn"):
-        assert f" {command} " in out
-        for option in ("--help", "-h"):
-            status, text, err = elision(command, option)
-            assert (status, err) == (0, "")
-            assert f"Example: elision {command}" in text
-            assert "--json" in text
+    table = out[out.index("Commands") :].splitlines()
+    shown = {line.split()[1] for line in table if line.startswith("│ ") and line[2] != " "}
+    assert shown == set(COMMANDS)
+    assert elision("--version") == (0, f"elision {el.__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(elision, command):
+    for option in ("--help", "-h"):
+        status, text, err = elision(command, option)
+        assert (status, err) == (0, "")
+        assert f"Example: elision {command}" in text
+        assert "--json" in text or command == "serve"
 
 
 @pytest.mark.parametrize("method", list(Method))
@@ -122,7 +85,8 @@ def test_learn(elision, method):
     assert (status, err) == (0, "")
     (one,) = json.loads(out)
     script = el.load("bell.json")
-    assert (one["states"], one["narratives"]) == (script.size - 2, 20)
+    assert isinstance(script, el.Ensemble) == (method is Method.ENSEMBLE)
+    assert (one["states"], one["narratives"]) == (getattr(script, "script", script).size - 2, 20)
     assert one["log_prob"] == pytest.approx(script.log_probs(TELLINGS).mean())
     assert one["elision"][0] <= one["elision"][1] <= one["elision"][2]
     assert Path("bell.json").read_bytes() == first
@@ -152,13 +116,13 @@ def test_options_reach_the_learner(elision):
 @pytest.mark.parametrize("packed", [False, True])
 def test_standard_input_and_gzip(elision, packed):
     content = write(Path("stories.jsonl"), TELLINGS).read_bytes()
-    elision("learn", "stories.jsonl", "-o", "file.json")
+    elision("learn", "stories.jsonl", "-o", "file.json", *APPROX)
     if packed:
         content = gzip.compress(content)
         Path("stories.jsonl.gz").write_bytes(content)
-        assert elision("learn", "stories.jsonl.gz", "-o", "packed.json")[0] == 0
+        assert elision("learn", "stories.jsonl.gz", "-o", "packed.json", *APPROX)[0] == 0
         assert Path("packed.json").read_bytes() == Path("file.json").read_bytes()
-    assert elision("learn", "-", "-o", "piped.json", stdin=content)[0] == 0
+    assert elision("learn", "-", "-o", "piped.json", *APPROX, stdin=content)[0] == 0
     assert Path("piped.json").read_bytes() == Path("file.json").read_bytes()
 
 
@@ -187,6 +151,39 @@ def test_unusual_narratives(elision, narratives):
         assert (status, err) == (0, "")
         assert json.loads(out)[0]["narratives"] == len(narratives)
         assert set(el.load("s.json").events) == {e for told in narratives for e in told}
+
+
+TABLE = """Vorgang;Schritt;Wann
+1;klingeln;2024-01-01 10:00
+2;öffnen;2024-01-01 11:05
+2;klingeln;2024-01-01 11:00
+1;öffnen;2024-01-01 10:05
+"""
+NAMED = ("--case", "Vorgang", "--activity", "Schritt", "--encoding", "cp1252")
+
+
+def test_columns_and_encoding_can_be_named(elision, refused):
+    Path("log.csv").write_text(TABLE, encoding="cp1252")
+    learn = ("learn", "log.csv", "-o", "s.json", *APPROX)
+    assert "--encoding cp1252" in refused(*learn)
+    assert "(name it with --case)" in refused(*learn, "--encoding", "cp1252")
+    assert elision(*learn, *NAMED, "--time", "Wann")[0] == 0
+    script = el.load("s.json")
+    assert script.log_prob(["klingeln", "öffnen"]) > script.log_prob(["öffnen", "klingeln"])
+    assert elision(*learn, *NAMED, "--time", "")[0] == 0  # the order of the rows
+    script = el.load("s.json")
+    assert script.log_prob(["öffnen", "klingeln"]) > -3
+    assert "lifecycle='some'" in refused(*learn, *NAMED, "--lifecycle", "some")
+
+
+def test_the_domain_may_be_a_column(elision):
+    rows = ["kind;case;activity", "a;1;ring", "b;2;open", "a;3;ring"]
+    Path("log.csv").write_text("\n".join(rows))
+    status, out, _ = elision(
+        "learn", "log.csv", "-o", "folder", *APPROX, "--domain-column", "kind", "--json"
+    )
+    assert status == 0
+    assert [(one["domain"], one["narratives"]) for one in json.loads(out)] == [("a", 2), ("b", 1)]
 
 
 def test_a_narrative_can_be_too_long(refused, elision):
@@ -304,7 +301,7 @@ def test_a_link_is_followed(elision):
     write("stories.jsonl", TELLINGS)
     Path("far").mkdir()
     Path("link.json").symlink_to("far/script.json")
-    assert elision("learn", "stories.jsonl", "-o", "link.json")[0] == 0
+    assert elision("learn", "stories.jsonl", "-o", "link.json", *APPROX)[0] == 0
     assert Path("link.json").is_symlink()
     assert files() == ["far", "far/script.json", "link.json", "stories.jsonl"]
 
@@ -331,33 +328,32 @@ def test_names_of_files(elision):
         "水" * 300: "水" * 66,
     }
     write("stories.jsonl", dict.fromkeys(names, TELLINGS[:3]))
-    status, out, err = elision("learn", "stories.jsonl", "-o", "new/folder", "--json")
+    learn = ("learn", "stories.jsonl", *APPROX, "-o")
+    status, out, err = elision(*learn, "new/folder", "--json")
     assert (status, err) == (0, "")
     learned = {one["domain"]: one["path"] for one in json.loads(out)}
     assert learned == {domain: f"new/folder/{name}.json" for domain, name in names.items()}
     expected = sorted(["folder", *(f"folder/{name}.json" for name in names.values())])
     assert files("new") == expected
-    assert elision("learn", "stories.jsonl", "-o", "new/folder")[0] == 0
+    assert elision(*learn, "new/folder")[0] == 0
 
-    status, out, err = elision(
-        "learn", "stories.jsonl", "-o", "new/folder", "--domain", "a b", "--json"
-    )
+    status, out, err = elision(*learn, "new/folder", "--domain", "a b", "--json")
     assert json.loads(out)[0]["path"] == "new/folder/a-b-2.json"
-    assert elision("learn", "stories.jsonl", "-o", "one.json", "--domain", "")[0] == 0
+    assert elision(*learn, "one.json", "--domain", "")[0] == 0
     assert el.load("one.json").about["narratives"] == 3
 
 
 def test_each_domain_is_learned_for_itself(elision):
     write("both.jsonl", {"a": TELLINGS, "b": TELLINGS[:7]})
     write("b.jsonl", TELLINGS[:7])
-    elision("learn", "both.jsonl", "-o", "folder")
-    elision("learn", "b.jsonl", "-o", "b.json")
+    elision("learn", "both.jsonl", "-o", "folder", *APPROX)
+    elision("learn", "b.jsonl", "-o", "b.json", *APPROX)
     assert Path("folder/b.json").read_bytes() == Path("b.json").read_bytes()
 
 
 def test_names_cannot_steer_the_terminal(elision):
     write("stories.jsonl", {"\x1b[31m\u202ered\n": TELLINGS[:2], "[/] :smile: \\": TELLINGS[:2]})
-    status, out, err = elision("learn", "stories.jsonl", "-o", "folder")
+    status, out, err = elision("learn", "stories.jsonl", "-o", "folder", *APPROX)
     assert (status, err, out.count("\n")) == (0, "", 3)
     assert "\\x1b[31m\\u202ered\\n " in out
     assert "[/] :smile: \\ " in out
@@ -367,230 +363,9 @@ def test_names_that_standard_output_cannot_write(elision, monkeypatch):
     write("stories.jsonl", TELLINGS[:2], "水")
     with io.TextIOWrapper(io.BytesIO(), encoding="ascii") as stdout:
         monkeypatch.setattr(sys, "stdout", stdout)
-        status, _, err = elision("learn", "stories.jsonl", "-o", os.fsdecode(b"\xff.json"))
+        learn = ("learn", "stories.jsonl", "-o", os.fsdecode(b"\xff.json"))
+        status, _, err = elision(*learn, *APPROX)
         shown = stdout.buffer.getvalue()
     assert (status, err) == (0, "")
     assert rb"\u6c34" in shown
     assert rb"\udcff.json" in shown
-
-
-# Interrupted, and resumed
-
-
-@pytest.fixture
-def batches(monkeypatch):
-    """The batches that are learned, by the first letter of their file; Ctrl-C comes after one."""
-
-    class Batches(list):
-        interrupt_after = None
-
-    done = Batches()
-    keep = Checkpoint.__call__
-
-    def observe(checkpoint, event, model):
-        keep(checkpoint, event, model)
-        if isinstance(event, BatchDone):
-            done.append(f"{checkpoint.path.name[0]}{event.batch}")
-            if done[-1] == done.interrupt_after:
-                raise KeyboardInterrupt
-
-    monkeypatch.setattr(Checkpoint, "__call__", observe)
-    return done
-
-
-def test_resumed_after_the_last_complete_batch(elision, batches):
-    write("stories.jsonl", TELLINGS)
-    learn = ("learn", "stories.jsonl", "-o")
-    elision(*learn, "whole.json")
-    batches.clear()
-    batches.interrupt_after = "s2"
-    status, out, err = elision(*learn, "script.json")
-    assert (status, out) == (130, "")
-    assert err == "elision: interrupted (--resume goes on after the last complete batch)\n"
-    assert files() == ["script.json.progress", "stories.jsonl", "whole.json"]
-    assert elision(*learn, "script.json", "--resume")[::2] == (0, "")
-    assert batches == ["s1", "s2", "s3", "s4"]
-    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
-    assert files() == ["script.json", "stories.jsonl", "whole.json"]
-
-    batches.clear()
-    elision(*learn, "script.json")
-    elision(*learn, "script.json", "--resume", "--seed", "3")  # of another fit
-    assert batches == ["s1", "s2", "s1", "s2"]
-    elision(*learn, "script.json")  # without --resume
-    assert batches[4:] == ["s1", "s2"]
-    batches.interrupt_after = None
-    batches.clear()
-    elision(*learn, "script.json", "--resume", "--json")
-    assert batches == ["s3", "s4"]
-    elision(*learn, "script.json", "--resume")  # nothing is left to resume
-    assert batches[2:] == ["s1", "s2", "s3", "s4"]
-    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
-
-
-def test_complete_domains_are_not_learned_again(elision, batches):
-    write("stories.jsonl", {"a": TELLINGS[:10], "b": TELLINGS[5:], "c": TELLINGS[:5]})
-    elision("learn", "stories.jsonl", "-o", "whole")
-    batches.clear()
-    batches.interrupt_after = "b2"
-    status, _, _ = elision("learn", "stories.jsonl", "-o", "folder")
-    assert status == 130
-    assert files("folder") == ["a.json", "a.json.progress", "b.json.progress"]
-    status, out, _ = elision("learn", "stories.jsonl", "-o", "folder", "--resume", "--json")
-    assert status == 0
-    assert [one["domain"] for one in json.loads(out)] == ["a", "b", "c"]
-    assert batches == ["a1", "a2", "b1", "b2", "b3", "c1"]
-    assert files("folder") == files("whole") == ["a.json", "b.json", "c.json"]
-    for name in files("whole"):
-        assert Path("folder", name).read_bytes() == Path("whole", name).read_bytes()
-
-
-def test_a_full_disk(refused, elision, batches, monkeypatch):
-    write("stories.jsonl", TELLINGS)
-    elision("learn", "stories.jsonl", "-o", "whole.json")
-    batches.clear()
-    synced = os.fsync
-
-    def fsync(descriptor):
-        if len(batches) == left:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        synced(descriptor)
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    left = 2
-    err = refused("learn", "stories.jsonl", "-o", "script.json")
-    assert err == "elision: script.json.progress: cannot be written: No space left on device\n"
-    assert files() == ["script.json.progress", "stories.jsonl", "whole.json"]
-    left = 4
-    err = refused("learn", "stories.jsonl", "-o", "script.json", "--resume")
-    assert err == "elision: script.json: cannot be written: No space left on device\n"
-    left = None
-    assert elision("learn", "stories.jsonl", "-o", "script.json", "--resume")[0] == 0
-    assert batches == ["s1", "s2", "s3", "s4"]
-    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
-    assert files() == ["script.json", "stories.jsonl", "whole.json"]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda content: content[: len(content) // 2],
-        lambda content: b"\xff" + content,
-        lambda content: content.replace(b'"format":"', b'"format":"\xff'),
-        lambda content: content.replace(b'"states":', b'"stakes":'),
-        lambda content: b"[" + content + b"]",
-        lambda content: json.dumps(json.loads(content) | {"history": []}).encode(),
-        lambda content: json.dumps(json.loads(content) | {"states": 1}).encode(),
-        lambda content: json.dumps(json.loads(content) | {"states": -1}).encode(),
-    ],
-)
-def test_damaged_progress(refused, elision, batches, damage):
-    write("stories.jsonl", TELLINGS)
-    batches.interrupt_after = "s2"
-    elision("learn", "stories.jsonl", "-o", "script.json")
-    progress = Path("script.json.progress")
-    damaged = damage(progress.read_bytes())
-    progress.write_bytes(damaged)
-    err = refused("learn", "stories.jsonl", "-o", "script.json", "--resume")
-    assert "script.json.progress: no progress file: " in err
-    assert "(delete it to start anew)" in err
-    assert progress.read_bytes() == damaged
-
-
-# Processes: signals, pipes and terminals
-
-
-def start(*arguments, **more):
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([*COMMAND, *arguments], **(pipes | more))
-
-
-def finished(*arguments, **more):
-    with start(*arguments, **more) as process:
-        out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
-
-
-def wait_for(path, process):
-    until = time.monotonic() + 60
-    while not Path(path).exists():
-        assert process.poll() is None
-        assert time.monotonic() < until
-        time.sleep(0.002)
-
-
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-def test_a_signal_and_resuming(elision, sent):
-    write("stories.jsonl", TELLINGS * 20)
-    learn = ("learn", "stories.jsonl", "-r", "1", "-o")
-    with start(*learn, "script.json") as process:
-        wait_for("script.json.progress", process)
-        process.send_signal(sent)
-        out, err = process.communicate(timeout=60)
-    assert out == b""
-    if sent == signal.SIGKILL:
-        assert (process.returncode, err) == (-signal.SIGKILL, b"")
-    else:
-        assert process.returncode == 130
-        assert err.startswith(b"elision: interrupted (--resume ")
-        assert files() == ["script.json.progress", "stories.jsonl"]
-    assert len(json.loads(Path("script.json.progress").read_bytes())["history"]) < 400
-    assert elision(*learn, "script.json", "--resume")[::2] == (0, "")
-    elision(*learn, "whole.json")
-    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
-    assert not Path("script.json.progress").exists()
-
-
-def test_closed_and_full_standard_output(here):
-    write("stories.jsonl", TELLINGS[:2])
-    learn = ("learn", "stories.jsonl", "-o", "script.json", "--json")
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "wb") as pipe:  # as of `elision learn ... | head -0`
-        assert finished(*learn, stdout=pipe) == (1, None, b"")
-    el.load("script.json")
-    with Path("/dev/full").open("wb") as full:
-        status, _, err = finished("--help", stdout=full)
-    assert (status, err) == (2, b"elision: cannot go on: [Errno 28] No space left on device\n")
-    shell = ["sh", "-c", '"$@" >&- 2>&- <&-', "sh", *COMMAND]
-    assert subprocess.run([*shell, "--help"], check=False).returncode == 0
-    assert subprocess.run([*shell, "learn"], check=False).returncode == 2
-
-
-def test_nothing_but_json(here):
-    write("stories.jsonl", TELLINGS[:2], "水\u202e")
-    environment = os.environ | {"FORCE_COLOR": "1", "PYTHONIOENCODING": "ascii"}
-    learn = ("learn", "stories.jsonl", "-o", b"\xff.json")
-    status, out, err = finished(*learn, "--json", env=environment)
-    assert (status, err) == (0, b"")
-    assert json.loads(out)[0]["domain"] == "水\u202e"
-    assert os.fsencode(json.loads(out)[0]["path"]) == b"\xff.json"
-
-
-def test_in_a_terminal(here):
-    names = ["repairing a flat bicycle tire, then riding it", "[/] [red]"]
-    write("stories.jsonl", dict.fromkeys(names, TELLINGS))
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
-    learn = ("learn", "stories.jsonl", "-o", "folder")
-    with start(
-        *learn, stdout=theirs, stderr=theirs, env=environment | {"TERM": "xterm"}
-    ) as process:
-        os.close(theirs)
-        shown = b""
-        try:
-            while more := os.read(ours, 1 << 16):
-                shown += more
-        except OSError:  # the other end was closed
-            pass
-        os.close(ours)
-    assert process.wait() == 0
-    text = shown.decode()
-    assert "20/20" in text
-    assert "[/] [red] " in text
-    table = text[text.rindex("domain") :]
-    for heading in ("narratives", "states", "edges", "elision", "log-prob", "file"):
-        assert heading in table
-    assert "…" not in table
-    assert max(map(len, table.splitlines()[1:])) <= 80

@@ -48,9 +48,28 @@ def test_a_script_learned_from_sentences_answers_sentences_it_never_saw(script):
     assert len(found[0]["answers"]) == 5
     assert all(one["event"] in loaded.events for one in found[0]["answers"])
     plain = run("fill", str(script), unseen, "?", "and then opened the door", "--top", "2")
-    assert plain.count("%") == 2
+    assert plain.count("±") == 2
+    assert plain.startswith(f"{unseen}, ?, and then opened the door\n")
     story = json.loads(run("between", str(script), unseen, "he closed the door", "--json"))
     assert len(story["unsaid"]) == len(story["told"]) + 1
+
+
+def test_every_question_takes_sentences(script, tmp_path):
+    told = ("he heard someone ring the doorbell", "and then opened the door")
+    events = el.load(script).events
+    following = json.loads(run("next", str(script), *told, "--json"))
+    assert following["steps"][0]["answers"][0]["event"] in events
+    assert len(json.loads(run("align", str(script), *told, "--json"))["steps"]) >= 2
+    assert set(json.loads(run("order", str(script), *told[::-1], "--json"))["events"]) <= set(
+        events
+    )
+    (first, *_) = json.loads(run("resolve", str(script), *told, "--json"))
+    assert first["position"] == 0
+    assert told[0] in run("resolve", str(script), *told)
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"steps": told}) + "\n")
+    scored = json.loads(run("score", str(script), "--log", str(log), "--samples", "0", "--json"))
+    assert set(scored[0]["told"]) <= set(events)
 
 
 def test_excluded_events_are_no_answers(script):
@@ -75,7 +94,7 @@ def test_a_script_of_events_does_not_guess_at_sentences(tmp_path):
     el.examples.doorbell().save(path)
     result = CliRunner().invoke(app, ["fill", str(path), "he heard a bell", "?"])
     assert isinstance(result.exception, el.UnknownEventError)
-    assert "not learned from sentences" in str(result.exception)
+    assert "unknown event 'he heard a bell'" in str(result.exception)
     without_gap = CliRunner().invoke(app, ["fill", str(path), "open door"])
     assert "no gap" in str(without_gap.exception)
 
@@ -87,16 +106,27 @@ def test_a_benchmark_writes_its_files(tmp_path):
     el.Corpus(parts).to_jsonl(path)
     shown = run(
         "bench", str(path), "--methods", "Frequency", "--methods", "BMM", "--batch", "5",
+        "--task", "anywhere",
         "--seeds", "1", "--min-narratives", "20", "--jobs", "1",
         "--json", str(tmp_path / "r.json"), "--html", str(tmp_path / "r.html"),
     )  # fmt: skip
     assert "Frequency" in shown
     result = json.loads((tmp_path / "r.json").read_text())
     assert {row["method"] for row in result["summary"]} == {"Frequency", "BMM"}
+    assert result["protocol"]["tasks"] == ["one", "anywhere"]
+    assert shown.index("mornings") < shown.index("Other tasks")
+    assert "Top-1" not in shown  # of a single corpus, the first table has it
     assert result["cells"][0]["seconds"] > 0
     page = (tmp_path / "r.html").read_text()
     assert page.lower().startswith("<!doctype html>")
     assert not list(tmp_path.glob("*.cells"))
+
+
+def test_an_unknown_task_is_refused(tmp_path):
+    path = tmp_path / "mornings.jsonl"
+    el.Corpus.of([["wake", "wash"]] * 30).to_jsonl(path)
+    result = CliRunner().invoke(app, ["bench", str(path), "--task", "four"])
+    assert "task 'four', expected some of one, two, three, anywhere" in str(result.exception)
 
 
 def test_raw_sentences_are_benchmarked_without_a_leak(sentences):

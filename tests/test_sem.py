@@ -279,7 +279,8 @@ def test_a_batch_that_is_refused_leaves_no_trace():
         ({"elision_prior": 3}, "two pseudocounts"),
         ({"em_steps": -3}, "em_steps"),
         ({"state_cost": np.nan}, "state_cost"),
-        ({"least_loop": 1.0}, "least_loop"),
+        ({"backoff": (0.0, 1.0)}, "backoff transition"),
+        ({"backoff": 3}, "two pseudocounts"),
     ],
 )
 def test_settings_that_make_no_sense(settings, problem):

@@ -2,6 +2,8 @@
 
     python tools/results.py RESULTS.json --labelled FILE.jsonl ... > docs/results.md
 
+`--omissions FILE.json` adds what `python -m elision.evaluate.omissions --json` found.
+
 `make results CORPORA="..." LABELLED="..."` runs the benchmark first.
 """
 
@@ -13,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import elision as el
-from elision.evaluate import events
+from elision.evaluate import events, omissions
+from elision.evaluate.cloze import TASKS
 from elision.evaluate.tables import markdown_tables
+from elision.evaluate.together import markdown_together
 
 SOURCES = {
     "descript": "crowd-written step lists, raw sentences (DeScript, Wanzare et al. 2016)",
@@ -27,6 +31,10 @@ SOURCES = {
 """Where well-known corpora come from; they are not part of the package."""
 
 PAPER_ORDER = ("SEMHMM", "BMMEM", "BMM", "Conditional", "Frequency")
+LEFT_OUT = (
+    *("BidirectionalBigram", "SkipNaiveBayes", "LogisticGap"),
+    *("marginal", "consensus", "default"),
+)
 
 
 def accuracy(result: dict[str, Any], corpus: str, method: str, batch: int | None) -> float | None:
@@ -37,14 +45,14 @@ def accuracy(result: dict[str, Any], corpus: str, method: str, batch: int | None
     return None
 
 
-def seconds(result: dict[str, Any], corpus: str, method: str) -> float:
+def seconds(result: dict[str, Any], corpus: str, method: str) -> float | None:
     """Mean time to learn and answer, over the batch sizes."""
     rows = [
         row["seconds"]
         for row in result["summary"]
         if (row["corpus"], row["method"]) == (corpus, method)
     ]
-    return float(sum(rows) / len(rows))
+    return float(sum(rows) / len(rows)) if rows else None
 
 
 def says(result: dict[str, Any], corpus: str) -> list[str]:
@@ -62,33 +70,33 @@ def says(result: dict[str, Any], corpus: str) -> list[str]:
         values = [accuracy(result, corpus, method, batch) for batch in batches]
         shown = ", ".join("-" if value is None else f"{value:.1%}" for value in values)
         lines.append(f"{method} {claim} with r in the paper; here it goes {shown}.")
-    exact, approx = (seconds(result, corpus, m) for m in ("SEMHMM", "SEMHMM-approx"))
-    near = []
-    for batch in batches:
-        one, two = (accuracy(result, corpus, m, batch) for m in ("SEMHMM-approx", "SEMHMM"))
-        near.append("-" if one is None or two is None else f"{one - two:+.1%}")
-    lines.append(
-        f"Approx against exact: {', '.join(near)} at r = {', '.join(map(str, batches))}, "
-        f"in {approx / exact:.0%} of the time (the paper: close, in half the time)."
-    )
-    left_out = ("BidirectionalBigram", "SkipNaiveBayes", "LogisticGap", "default")
-    strong = {method: accuracy(result, corpus, method, None) for method in left_out}
+    lines += approx_against_exact(result, corpus)
+    strong = {method: accuracy(result, corpus, method, None) for method in LEFT_OUT}
     shown = ", ".join(f"{method} {value:.1%}" for method, value in strong.items() if value)
     lines.append(f"What the paper left out, and what `elision learn` does: {shown}.")
     return lines
 
 
-def main() -> None:
-    """Print the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--labelled", nargs="*", default=[])
-    options = parser.parse_args()
-    result = json.loads(options.results.read_text())
-    protocol = result["protocol"]
-    print("# Results\n")
-    corpora = " ".join(f"{corpus}.jsonl" for corpus in protocol["corpora"])
+def approx_against_exact(result: dict[str, Any], corpus: str) -> list[str]:
+    """Differences in accuracy and time of the two scores, if both were measured."""
+    batches = result["protocol"]["batches"]
+    exact, approx = (seconds(result, corpus, m) for m in ("SEMHMM", "SEMHMM-approx"))
+    if exact is None or approx is None:
+        return []
+    near = []
+    for batch in batches:
+        one, two = (accuracy(result, corpus, m, batch) for m in ("SEMHMM-approx", "SEMHMM"))
+        near.append("-" if one is None or two is None else f"{one - two:+.1%}")
+    said = f"Approx against exact: {', '.join(near)} at r = {', '.join(map(str, batches))}, "
+    return [f"{said}in {approx / exact:.0%} of the time (the paper: close, in half the time)."]
+
+
+def print_protocol(protocol: dict[str, Any]) -> None:
+    """Print how the figures were made."""
+    corpora = " ".join(name if "." in name else f"{name}.jsonl" for name in protocol["corpora"])
     used = f"--seeds {protocol['seeds']} --min-narratives {protocol['min_narratives']}"
+    tasks = [task for task in protocol.get("tasks", []) if task != "one"]
+    used += "".join(f" --task {task}" for task in tasks)
     print("Nothing here is typed in. With the files at hand, this makes the page anew:\n")
     print(f'    make results CORPORA="{corpora}" BENCH="{used}"\n')
     print("## Filling a gap\n")
@@ -98,10 +106,14 @@ def main() -> None:
         "standard error. Ties go against the removed event. Top-3, log-loss, calibration error and "
         "seconds are means over r. Raw sentences (descript) are turned into event types found in "
         "the training narratives alone; every test sentence is mapped by itself, before it is "
-        "decided which one is removed.\n"
+        "decided which one is removed. Default is what `elision learn` does, an ensemble; "
+        "consensus is the one script that it gives to read, asked alone; both learn once, and each "
+        "is charged for all of it.\n"
     )
+    if tasks:
+        print(f"Other tasks on the same splits: {'; '.join(TASKS[task] for task in tasks)}.\n")
     for corpus in protocol["corpora"]:
-        print(f"- {corpus}: {SOURCES.get(corpus, 'a corpus of the reader')}")
+        print(f"- {corpus}: {SOURCES.get(Path(corpus).stem, 'a corpus of the reader')}")
     print()
     print("Costs of the structure (kappa_q, kappa_t, kappa_c), by cross-validation inside the")
     print("training narratives of each corpus:\n")
@@ -110,23 +122,44 @@ def main() -> None:
             values = f"{costs['state']}, {costs['edge']}, {costs['constraint']}"
             print(f"- {corpus}, {'with' if kind == 'elisions' else 'without'} elisions: {values}")
     print()
+
+
+def print_labelled(paths: list[str]) -> None:
+    """Print how well event types found in sentences agree with gold labels."""
+    print("## From sentences to event types\n")
+    print("B-cubed F1, V-measure and adjusted Rand index against gold labels, mean over the")
+    print("domains, rare steps kept. Settings were chosen on the package's own tellings only.\n")
+    for path in paths:
+        print(f"### {Path(path).stem}\n")
+        print(events.table(events.compare_methods(el.read(path))))
+        print()
+
+
+def main() -> None:
+    """Print the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--labelled", nargs="*", default=[])
+    parser.add_argument("--omissions", type=Path)
+    options = parser.parse_args()
+    result = json.loads(options.results.read_text())
+    print("# Results\n")
+    print_protocol(result["protocol"])
+    print("## All corpora\n")
+    print(markdown_together(result))
+    print("## Corpus by corpus\n")
     print(markdown_tables(result))
     print("## What holds of the paper's claims here\n")
-    for corpus in protocol["corpora"]:
+    for corpus in result["protocol"]["corpora"]:
         print(f"### {corpus}\n")
         for line in says(result, corpus):
             print(f"- {line}")
         print()
+    if options.omissions:
+        print("## Steps that were really left out\n")
+        print(omissions.tables(json.loads(options.omissions.read_text())) + "\n")
     if options.labelled:
-        print("## From sentences to event types\n")
-        print("B-cubed F1, V-measure and adjusted Rand index against gold labels, mean over the")
-        print(
-            "domains, rare steps kept. Settings were chosen on the package's own tellings only.\n"
-        )
-        for path in options.labelled:
-            print(f"### {Path(path).stem}\n")
-            print(events.table(events.compare_methods(el.read(path))))
-            print()
+        print_labelled(options.labelled)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from elision.scriptfile import load
 
 if TYPE_CHECKING:
     from elision.corpus import Corpus
+    from elision.ensemble import Ensemble
     from elision.learn.baselines import (
         BidirectionalBigram,
         Conditional,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         SkipNaiveBayes,
     )
     from elision.learn.em import Converged, Prior, fit_parameters
+    from elision.learn.ensemble import ScriptEnsemble
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.narrative import Narrative
     from elision.readers import read
@@ -43,6 +45,7 @@ __all__ = [
     "Converged",
     "Corpus",
     "ElisionError",
+    "Ensemble",
     "EventExtractor",
     "FileFormatError",
     "Frequency",
@@ -51,6 +54,7 @@ __all__ = [
     "Narrative",
     "Prior",
     "Script",
+    "ScriptEnsemble",
     "ScriptError",
     "SkipNaiveBayes",
     "UnknownEventError",
@@ -69,9 +73,11 @@ _LATER = {
     "SEMHMM": "elision.learn.sem",
     "BidirectionalBigram": "elision.learn.baselines",
     "Conditional": "elision.learn.baselines",
+    "Ensemble": "elision.ensemble",
     "EventExtractor": "elision.text.extract",
     "Frequency": "elision.learn.baselines",
     "LogisticGap": "elision.learn.baselines",
+    "ScriptEnsemble": "elision.learn.ensemble",
     "SkipNaiveBayes": "elision.learn.baselines",
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
 _threads: int | None = None
+_inside = threading.local()
 
 
 def get_threads() -> int:
@@ -58,6 +59,10 @@ def _checked(threads: int | str, name: str) -> int:
     return number
 
 
+def _enter_pool() -> None:
+    _inside.pool = True
+
+
 def _forget_pool() -> None:
     global _pool  # noqa: PLW0603
     _pool = None
@@ -68,17 +73,27 @@ if hasattr(os, "register_at_fork"):
 
 
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
-    """Call ``task`` with each number, in as many threads as allowed."""
+    """Call ``task`` with each number, in as many threads as allowed.
+
+    A task that runs others in its turn does so by itself: its thread would wait for its own pool.
+    """
     global _pool  # noqa: PLW0603
     numbers = list(numbers)
     threads = get_threads()
-    if threads == 1 or len(numbers) == 1:
+    if threads == 1 or len(numbers) == 1 or getattr(_inside, "pool", False):
         for number in numbers:
             task(number)
         return
     with _lock:
         if _pool is None:
-            _pool = ThreadPoolExecutor(threads, thread_name_prefix="elision")
+            _pool = ThreadPoolExecutor(
+                threads, thread_name_prefix="elision", initializer=_enter_pool
+            )
         pool = _pool
-    for future in [pool.submit(task, number) for number in numbers]:
-        future.result()
+    futures = [pool.submit(task, number) for number in numbers]
+    try:
+        for future in futures:
+            future.result()
+    finally:  # what has not begun when one fails, or Ctrl-C comes, never does
+        for future in futures:
+            future.cancel()

@@ -85,6 +85,39 @@ class Posterior(NamedTuple):
     visited: NDArray[np.float64]
     log_prob: float
 
+    def silent(self, elision: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Expected silent passes of each state after i events, (m + 1, states)."""
+        # Where a state is never silent, the density of entering it may be infinite.
+        passes = np.zeros_like(self.entered)
+        return np.multiply(self.entered, elision, out=passes, where=elision > 0)
+
+
+class Tables(NamedTuple):
+    """Posteriors of many narratives, one below the other.
+
+    Narrative s has the rows ``first[s]`` to ``first[s + 1]`` of each table, one more than events.
+    """
+
+    told: NDArray[np.float64]
+    entered: NDArray[np.float64]
+    visited: NDArray[np.float64]
+    first: NDArray[np.int64]
+    log_prob: NDArray[np.float64]
+
+
+class Silences(NamedTuple):
+    """What was passed over in silence, for many narratives, one below the other.
+
+    ``chance`` (rows, columns of the shares) is the probability that a silent pass at this place
+    stands for each of them, ``passes`` (rows, states) the expected number of silent passes of each
+    state; ``first`` is that of `Tables`.
+    """
+
+    chance: NDArray[np.float64]
+    passes: NDArray[np.float64]
+    first: NDArray[np.int64]
+    log_prob: NDArray[np.float64]
+
 
 class Alignment(NamedTuple):
     """The most probable path: states in order, and the event each told (None: silent)."""
@@ -122,13 +155,14 @@ class Lattice:
         self._out_first = np.searchsorted(source[self._onward], bounds)
         self._in_source = source[self._by_target].astype(np.uint32)
         self._out_target = target[self._onward].astype(np.uint32)
+        self._kept: dict[int, Model] = {}
 
     def log_prob(self, packed: Packed) -> NDArray[np.float64]:
         """Log-probability of each distinct narrative; -inf if impossible."""
         from elision import _kernels  # noqa: PLC0415 - numba is slow to import
 
         result = np.full(len(packed), -np.inf)
-        model, narratives = self._model(packed), _narratives(packed)
+        model, narratives = self.model(packed), _narratives(packed)
         self._in_chunks(
             packed, lambda first, last, _: _kernels.log_prob(model, narratives, first, last, result)
         )
@@ -141,7 +175,7 @@ class Lattice:
         """Expected counts over all narratives with their weights (impossible ones add nothing)."""
         from elision import _kernels, _log_kernels  # noqa: PLC0415 - numba is slow to import
 
-        model, narratives = self._model(packed), _narratives(packed)
+        model, narratives = self.model(packed), _narratives(packed)
         result = np.full(len(packed), -np.inf)
         doubtful = np.zeros(len(packed), np.bool_)
         tallies = [self._tally(model) for _ in self._chunks(packed)]
@@ -162,7 +196,7 @@ class Lattice:
             part *= factor
         for s in np.flatnonzero(doubtful).tolist():
             result[s] = _log_kernels.log_counts(
-                model, self._log_model(model), _one(packed, s), packed.weight[s], total
+                model, self.log_model(model), _one(packed, s), packed.weight[s], total
             )
         return self._counts(total, packed, model, result)
 
@@ -196,9 +230,17 @@ class Lattice:
 
     def posterior(self, packed: Packed) -> list[Posterior]:
         """Posterior of each distinct narrative."""
+        told, entered, visited, first, log_prob = self.posterior_tables(packed)
+        return [
+            Posterior(told[a : b - 1], entered[a:b], visited[a:b], probability)
+            for (a, b), probability in zip(pairwise(first.tolist()), log_prob.tolist(), strict=True)
+        ]
+
+    def posterior_tables(self, packed: Packed) -> Tables:
+        """Posteriors of all distinct narratives, one below the other."""
         from elision import _kernels, _log_kernels  # noqa: PLC0415 - numba is slow to import
 
-        model, narratives = self._model(packed), _narratives(packed)
+        model, narratives = self.model(packed), _narratives(packed)
         result = np.full(len(packed), -np.inf)
         doubtful = np.zeros(len(packed), np.bool_)
         row_of = packed.offset + np.arange(len(packed) + 1)  # a narrative of m events has m + 1
@@ -212,24 +254,44 @@ class Lattice:
         )
         for s in np.flatnonzero(doubtful).tolist():
             result[s] = _log_kernels.log_posterior(
-                model, self._log_model(model), _one(packed, s), row_of[s], told, entered, visited
+                model, self.log_model(model), _one(packed, s), row_of[s], told, entered, visited
             )
-        return [
-            Posterior(
-                told=told[row_of[s] : row_of[s + 1] - 1],
-                entered=entered[row_of[s] : row_of[s + 1]],
-                visited=visited[row_of[s] : row_of[s + 1]],
-                log_prob=float(result[s]),
+        return Tables(told, entered, visited, row_of, result)
+
+    def silences(self, packed: Packed, share: NDArray[np.float64]) -> Silences:
+        """Chance of what was passed over in silence, for all distinct narratives.
+
+        ``share[k, x]`` is the probability that a silent pass of k stands for x.
+        """
+        from elision import _ask_kernels  # noqa: PLC0415 - numba is slow to import
+
+        model, narratives = self.model(packed), _narratives(packed)
+        result = np.full(len(packed), -np.inf)
+        doubtful = np.zeros(len(packed), np.bool_)
+        row_of = packed.offset + np.arange(len(packed) + 1)
+        chance = np.zeros((int(row_of[-1]), share.shape[1]))
+        passes = np.zeros((int(row_of[-1]), self.parameters.states))
+        series = 1 / (1 - (model.loop * model.elision)[:, None] * (1 - share))
+        self._in_chunks(
+            packed,
+            lambda first, last, _: _ask_kernels.unsaid(
+                *(model, narratives, first, last, row_of, share, series),
+                *(chance, passes, result, doubtful),
+            ),
+        )
+        for s in np.flatnonzero(doubtful).tolist():
+            result[s] = _ask_kernels.log_unsaid(
+                *(model, self.log_model(model), _one(packed, s), row_of[s], share, series),
+                *(chance, passes),
             )
-            for s in range(len(packed))
-        ]
+        return Silences(chance, passes, row_of, result)
 
     def align(self, packed: Packed) -> list[Alignment]:
         """Most probable path of each distinct narrative (no states if it is impossible)."""
         from elision import _log_kernels  # noqa: PLC0415 - numba is slow to import
 
-        model = self._model(packed)
-        log_model = self._log_model(model)
+        model = self.model(packed)
+        log_model = self.log_model(model)
         found: list[Alignment] = []
         for s in range(len(packed)):
             symbol = _one(packed, s)
@@ -240,7 +302,21 @@ class Lattice:
             found.append(Alignment(float(log_prob), tuple(path[:steps].tolist()), events))
         return found
 
-    def _model(self, packed: Packed) -> Model:
+    def model(self, packed: Packed) -> Model:
+        """The parameters as the compiled loops want them, with the soft symbols of narratives.
+
+        Kept where there are none, or only "some event": so it is with most questions.
+        """
+        soft = packed.soft
+        usual = len(soft) == 0 or (len(soft) == 1 and bool((soft == 1).all()))
+        if usual and len(soft) in self._kept:
+            return self._kept[len(soft)]
+        model = self._make_model(packed)
+        if usual:
+            self._kept[len(soft)] = model
+        return model
+
+    def _make_model(self, packed: Packed) -> Model:
         from elision import _kernels  # noqa: PLC0415 - numba is slow to import
 
         parameters = self.parameters
@@ -259,7 +335,8 @@ class Lattice:
         )
 
     @staticmethod
-    def _log_model(model: Model) -> Model:
+    def log_model(model: Model) -> Model:
+        """The same with the logarithm of every number."""
         with np.errstate(divide="ignore"):
             return model._replace(
                 in_weight=np.log(model.in_weight),

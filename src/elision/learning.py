@@ -10,8 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import shown_path
 from elision.errors import InputError, shown
-from elision.learn.checkpoint import Checkpoint
-from elision.learn.observe import BatchDone
+from elision.learn.checkpoint import Checkpoint, ScriptsCheckpoint
+from elision.learn.ensemble import ScriptEnsemble
+from elision.learn.observe import BatchDone, MemberDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.text.extract import EventExtractor
 
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from elision.corpus import Corpus
+    from elision.ensemble import Ensemble
     from elision.learn.counts import CountsModel
     from elision.learn.observe import Event
+    from elision.script import Script
 
-METHODS: dict[str, tuple[type[SEMHMM], dict[str, Any]]] = {
+METHODS: dict[str, tuple[type[SEMHMM | ScriptEnsemble], dict[str, Any]]] = {
+    "ensemble": (ScriptEnsemble, {}),
     "marginal": (SEMHMM, {"score": "marginal"}),
     "sem": (SEMHMM, {"score": "exact"}),
     "approx": (SEMHMM, {"score": "approx"}),
@@ -35,7 +39,7 @@ METHODS: dict[str, tuple[type[SEMHMM], dict[str, Any]]] = {
 }
 """Learners by the name that the command line gives them."""
 
-DEFAULT = "marginal"
+DEFAULT = "ensemble"
 """What ``elision learn`` uses unless told otherwise."""
 
 LONGEST_NARRATIVE = 8192
@@ -61,7 +65,7 @@ class Learned:
         return {**asdict(self), "path": str(self.path)}
 
 
-def make_learner(method: str, **settings: Any) -> SEMHMM:
+def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptEnsemble:
     """Make the learner of this name.
 
     Examples
@@ -72,6 +76,13 @@ def make_learner(method: str, **settings: Any) -> SEMHMM:
     if method not in METHODS:
         raise InputError(f"method {method!r}, expected one of {', '.join(METHODS)}")
     kind, usual = METHODS[method]
+    known = kind().get_params()
+    for name in settings:
+        if name not in known:
+            raise InputError(
+                f"{name} is no setting of method {method!r}",
+                hint=f"it has {', '.join(sorted(known))}",
+            )
     return kind(**{**usual, **settings})
 
 
@@ -106,7 +117,7 @@ def learn_domains(
     paths = _paths(output, corpus.domains, tuple(told), source)
     learners = {domain: make_learner(method, **settings) for domain in told}
     checkpoints = {
-        domain: Checkpoint(_beside(paths[domain]), learners[domain], narratives)
+        domain: _checkpoint(_beside(paths[domain]), learners[domain], narratives)
         for domain, narratives in told.items()
     }
     found = []
@@ -121,11 +132,19 @@ def learn_domains(
     return found
 
 
+def _checkpoint(
+    path: Path, learner: SEMHMM | ScriptEnsemble, narratives: list[tuple[str, ...]]
+) -> Checkpoint | ScriptsCheckpoint:
+    if isinstance(learner, ScriptEnsemble):
+        return ScriptsCheckpoint(path, learner, narratives)
+    return Checkpoint(path, learner, narratives)
+
+
 def _learn_one(
     domain: str,
     narratives: list[tuple[str, ...]],
-    learner: SEMHMM,
-    checkpoint: Checkpoint,
+    learner: Any,
+    checkpoint: Checkpoint | ScriptsCheckpoint,
     path: Path,
     extractor: EventExtractor | None,
     bar: Progress,
@@ -133,22 +152,22 @@ def _learn_one(
     *,
     resume: bool,
 ) -> Learned:
-    progress = checkpoint.load() if resume else None
-    bar.update(task, completed=progress.seen if progress else 0)
-
     def observe(event: Event, model: CountsModel | None) -> None:
         checkpoint(event, model)
         if isinstance(event, BatchDone):
             bar.update(task, completed=event.seen, states=f"{event.states} states")
+        elif isinstance(event, MemberDone):
+            bar.update(task, completed=event.done, total=event.all, states="scripts")
 
     learner.set_params(observer=observe)
-    learner.resume(narratives, progress)
-    script = learner.script_
+    learner.resume(narratives, checkpoint.load() if resume else None)
+    learned: Script | Ensemble = getattr(learner, "ensemble_", learner.script_)
     if extractor is not None:
-        script = script.noted(extractor=extractor.to_dict())
-    script.save(path)
+        learned = learned.noted(extractor=extractor.to_dict())
+    learned.save(path)
+    script = learner.script_
     rates = script.elision[1:-1]
-    last = learner.history_[-1]
+    last = getattr(learner, "history_", (None,))[-1]
     return Learned(
         domain=domain,
         path=path,
@@ -158,9 +177,9 @@ def _learn_one(
         elision=(float(rates.min()), float(rates.mean()), float(rates.max()))
         if len(rates)
         else (0.0, 0.0, 0.0),
-        log_prob=float(script.log_probs(narratives).mean()),
-        constraints=last.constraints,
-        violated=last.violated,
+        log_prob=float(learned.log_probs(narratives).mean()),
+        constraints=last.constraints if last else 0,
+        violated=last.violated if last else 0,
     )
 
 

@@ -19,6 +19,7 @@ from elision._script_parts import (
     note,
     topological,
 )
+from elision.ask.questions import Questions
 from elision.errors import ScriptError
 from elision.lattice import Lattice, Parameters
 from elision.observations import short
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from numpy.typing import ArrayLike, NDArray
 
-    from elision.ask.between import Story
-    from elision.ask.fill import Filling
     from elision.observations import Observation, Packed, Unknown
     from elision.text.extract import EventExtractor
 
@@ -42,7 +41,7 @@ Telling: TypeAlias = "str | Mapping[str | None, float]"
 """What a state tells: one event always, or probabilities by event, None for silence."""
 
 
-class Script:
+class Script(Questions):
     """The learned course of an activity.
 
     States are numbered in topological order, 0 the start and the last one the end. Entering an
@@ -244,6 +243,11 @@ class Script:
         return None if saved is None else EventExtractor.from_dict(saved)
 
     @property
+    def asked(self) -> Script:
+        """The script itself answers the questions."""
+        return self
+
+    @property
     def size(self) -> int:
         """Number of states, start and end included."""
         return len(self._elision)
@@ -288,27 +292,6 @@ class Script:
         """Log-probability of each of many narratives."""
         packed = self.pack(narratives, unknown=unknown)
         return self.lattice.log_prob(packed)[packed.place]
-
-    def fill(
-        self,
-        narrative: Iterable[Observation],
-        *,
-        top: int | None = None,
-        exclude: Iterable[str] = (),
-        unknown: Unknown = "error",
-    ) -> list[Filling]:
-        """Rank the events that may fill each gap (None) of a narrative."""
-        from elision.ask.fill import fill  # noqa: PLC0415
-
-        return fill(self, narrative, top=top, exclude=exclude, unknown=unknown)
-
-    def between(
-        self, narrative: Iterable[Observation], *, unknown: Unknown = "error", least: float = 0.05
-    ) -> Story:
-        """What probably happened unsaid before, between and after the events of a narrative."""
-        from elision.ask.between import between  # noqa: PLC0415
-
-        return between(self, narrative, unknown=unknown, least=least)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the script to a JSON file (see ``docs/format.md``), whole or not at all."""

@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 import numpy as np
@@ -23,11 +23,17 @@ from elision.script import Script
 if TYPE_CHECKING:
     from os import PathLike
 
+    from elision.ensemble import Ensemble
+
 FORMAT = "elision-script"
 VERSION = 1
 LARGEST_BYTES = 64 << 20
 MOST_CELLS = 1 << 26
 """A larger file, or more cells in the arrays of a script, is refused before the memory runs out."""
+
+ENSEMBLE = b'"elision-ensemble"'
+LONGEST_HEADER = 200
+"""Bytes at the beginning of a file in which its format stands."""
 
 _CHECKSUM = re.compile(rb'"checksum": ?"sha256:([0-9a-f]{64})"')
 
@@ -38,14 +44,20 @@ class _State(msgspec.Struct, forbid_unknown_fields=True):
     tells: list[tuple[int, float]]
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
-    format: str
-    version: int
-    checksum: str
+class _Fields(msgspec.Struct, forbid_unknown_fields=True):
     about: dict[str, Any]
     events: list[str]
     states: list[_State]
     edges: list[tuple[int, int, float]]
+
+
+class _File(_Fields, forbid_unknown_fields=True):
+    format: str
+    version: int
+    checksum: str
+
+
+Kind = TypeVar("Kind")
 
 
 def dumps(script: Script) -> bytes:
@@ -63,6 +75,21 @@ def dumps(script: Script) -> bytes:
     >>> loads(dumps(script)) == script
     True
     """
+    text = "\n".join(
+        [
+            "{",
+            f'"format": "{FORMAT}",',
+            f'"version": {VERSION},',
+            f'"checksum": "sha256:{"0" * 64}",',
+            *script_lines(script),
+            "}\n",
+        ]
+    )
+    return with_checksum(text)
+
+
+def script_lines(script: Script) -> list[str]:
+    """Lines of JSON with the fields of a script: about, events, states, edges."""
     problem = _too_many_cells(script.size, len(script.events))
     if problem:
         raise ScriptError(problem)
@@ -76,23 +103,21 @@ def dumps(script: Script) -> bytes:
     triples = zip(
         edges.source.tolist(), edges.target.tolist(), edges.transition.tolist(), strict=True
     )
-    text = "\n".join(
-        [
-            "{",
-            f'"format": "{FORMAT}",',
-            f'"version": {VERSION},',
-            f'"checksum": "sha256:{"0" * 64}",',
-            f'"about": {_json(script.about)},',
-            f'"events": {_lines(script.events)},',
-            f'"states": {_lines(states)},',
-            f'"edges": {_lines(list(triples))}',
-            "}\n",
-        ]
-    ).encode()
-    if len(text) > LARGEST_BYTES:
-        raise ScriptError(f"{len(text)} bytes as a file, expected at most {LARGEST_BYTES}")
-    digest = hashlib.sha256(text).hexdigest().encode()
-    return _CHECKSUM.sub(b'"checksum": "sha256:' + digest + b'"', text, count=1)
+    return [
+        f'"about": {_json(script.about)},',
+        f'"events": {_lines(script.events)},',
+        f'"states": {_lines(states)},',
+        f'"edges": {_lines(list(triples))}',
+    ]
+
+
+def with_checksum(text: str) -> bytes:
+    """Put the checksum of a file's text where it holds 64 zeros."""
+    content = text.encode()
+    if len(content) > LARGEST_BYTES:
+        raise ScriptError(f"{len(content)} bytes as a file, expected at most {LARGEST_BYTES}")
+    digest = hashlib.sha256(content).hexdigest().encode()
+    return _CHECKSUM.sub(b'"checksum": "sha256:' + digest + b'"', content, count=1)
 
 
 def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Script:
@@ -112,16 +137,25 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
     FileFormatError
         If these are not the bytes of a script file; the message is one line.
     """
-    raw = _parse(content, where)
-    _check_header(raw, where)
+    raw = parse(content, where)
+    check_header(raw, where, FORMAT, VERSION)
     if checksum:
-        _check_sum(content, raw.get("checksum"), where)
+        check_sum(content, raw.get("checksum"), where)
+    return _script(converted(raw, _File, where), where)
+
+
+def script_from_fields(fields: dict[str, Any], where: str) -> Script:
+    """Read a script from the fields that `script_lines` wrote."""
+    return _script(converted(fields, _Fields, where), where)
+
+
+def converted(raw: dict[str, Any], kind: type[Kind], where: str) -> Kind:
+    """Check fields and their types."""
     try:
-        file = msgspec.convert(raw, _File, strict=True)
+        return msgspec.convert(raw, kind, strict=True)
     except (msgspec.ValidationError, UnicodeError) as error:  # UnicodeError: half a surrogate pair
         said = repr(str(error))[1:-1][:150]
         raise FileFormatError(f"damaged script file: {said}", where=where) from None
-    return _script(file, where)
 
 
 def save(script: Script, path: str | PathLike[str]) -> None:
@@ -129,8 +163,8 @@ def save(script: Script, path: str | PathLike[str]) -> None:
     write_atomically(path, dumps(script))
 
 
-def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
-    """Read a script from a file that `Script.save` wrote.
+def load(path: str | PathLike[str], *, checksum: bool = True) -> Script | Ensemble:
+    """Read a script or an ensemble from a file that `save` wrote.
 
     Parameters
     ----------
@@ -155,6 +189,10 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
     if max(size, len(content)) > LARGEST_BYTES:  # a pipe or device does not tell its size
         problem = f"too large, expected a script file of at most {LARGEST_BYTES} bytes"
         raise FileFormatError(problem, where=where)
+    if ENSEMBLE in content[:LONGEST_HEADER]:
+        from elision.ensemblefile import loads as loads_ensemble  # noqa: PLC0415
+
+        return loads_ensemble(content, where=where, checksum=checksum)
     return loads(content, where=where, checksum=checksum)
 
 
@@ -172,7 +210,9 @@ def _lines(items: list[Any] | tuple[Any, ...]) -> str:
     return "[\n" + ",\n".join(_json(item) for item in items) + "\n]"
 
 
-def _parse(content: bytes, where: str) -> dict[str, Any]:
+def parse(content: bytes, where: str) -> dict[str, Any]:
+    """Read JSON strictly: one object, no key twice, no number that is not finite."""
+
     def no_constant(name: str) -> NoReturn:
         raise ValueError(f"{name} is no number here")
 
@@ -206,16 +246,17 @@ def _parse(content: bytes, where: str) -> dict[str, Any]:
     return raw
 
 
-def _check_header(raw: dict[str, Any], where: str) -> None:
+def check_header(raw: dict[str, Any], where: str, wanted: str, reads: int) -> None:
+    """Refuse another format, or another version of it."""
     kind = raw.get("format")
-    if kind != FORMAT:
-        problem = f"no script file: format is {_scalar(kind)}, expected {FORMAT!r}"
+    if kind != wanted:
+        problem = f"no script file: format is {_scalar(kind)}, expected {wanted!r}"
         raise FileFormatError(problem, where=where)
     version = raw.get("version")
-    if type(version) is not int or version != VERSION:
-        newer = type(version) is int and version > VERSION
+    if type(version) is not int or version != reads:
+        newer = type(version) is int and version > reads
         raise FileFormatError(
-            f"script file of version {_scalar(version)}, this release reads version {VERSION}",
+            f"script file of version {_scalar(version)}, this release reads version {reads}",
             where=where,
             hint="a newer release may read it" if newer else None,
         )
@@ -226,7 +267,8 @@ def _scalar(value: object) -> str:
     return f"a {type(value).__name__}" if isinstance(value, (list, dict)) else short(value)
 
 
-def _check_sum(content: bytes, claimed: object, where: str) -> None:
+def check_sum(content: bytes, claimed: object, where: str) -> None:
+    """Refuse a file whose bytes do not fit its checksum."""
     found = _CHECKSUM.search(content)
     if found is not None and claimed == f"sha256:{found.group(1).decode()}":
         start, end = found.span(1)
@@ -251,7 +293,7 @@ def _too_many_cells(states: int, events: int) -> str | None:
     )
 
 
-def _script(file: _File, where: str) -> Script:
+def _script(file: _Fields, where: str) -> Script:
     size = len(file.states) + 2
     problem = _too_many_cells(size, len(file.events))
     if problem:

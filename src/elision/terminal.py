@@ -1,71 +1,48 @@
-"""What the command line prints, and on which console."""
+"""Consoles, and what every command prints with: safe texts, JSON, tables and bars."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
-from rich.markup import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from elision.ask.between import Story
-    from elision.ask.fill import Filling
-    from elision.learning import Learned
-    from elision.text.event_types import DomainTypes
+    from rich.table import Table
+    from rich.text import Text
 
 out = Console(highlight=False, emoji=False)
 if not out.file.isatty():
     out.width = 160
 err = Console(stderr=True, highlight=False, emoji=False)
 
+BAR = 20
+"""Blocks of a full bar."""
+
+NARROWEST, WIDEST = 24, 48
+"""Columns that names before a bar take; longer ones push their bar aside."""
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def print_json(value: object) -> None:
-    """Print a value as JSON, plain whatever the terminal."""
-    out.print_json(data=value, ensure_ascii=True, highlight=False)
+class Line(NamedTuple):
+    """A name with a share of the whole, how far scripts disagree about it, and a remark."""
+
+    name: str
+    share: float
+    spread: float | None = None
+    note: str = ""
 
 
-def print_learned(learned: list[Learned]) -> None:
-    """Print a table of learned scripts."""
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+class Number(str):
+    """Name of a column of numbers."""
 
-    sought = any(one.constraints for one in learned)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("domain", overflow="fold")
-    for name in ("narratives", "states", "edges", "elision", "log-prob"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("constraints", "violated") if sought else ():
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("file", overflow="fold")
-    for one in learned:
-        low, mean, high = one.elision
-        table.add_row(
-            Text(printable(one.domain) or "-"),
-            str(one.narratives),
-            str(one.states),
-            str(one.edges),
-            f"{mean:.0%} ({low:.0%}-{high:.0%})",
-            f"{one.log_prob:.2f}",
-            *((str(one.constraints), str(one.violated)) if sought else ()),
-            Text(printable(str(one.path))),
-        )
-    out.print(table)
-
-
-def print_story(story: Story) -> None:
-    """Print a telling, what was left unsaid in it indented with its probability."""
-    for place, gap in enumerate(story.unsaid):
-        for step in gap:
-            bar = "█" * round(20 * min(1.0, step.expected))
-            name = escape(f"{printable(step.event):<24}")
-            out.print(f"    [dim]{name}[/] {step.expected:4.0%} [cyan]{bar}[/]")
-        for event in story.told[place : place + 1]:
-            out.print(f"[bold]{escape(printable(event))}[/]")
+    __slots__ = ()
 
 
 def printable(text: str) -> str:
@@ -78,65 +55,90 @@ def complain(problem: str) -> None:
     err.print(f"elision: {printable(problem)}", style="red", markup=False, soft_wrap=True)
 
 
-def print_fillings(told: Sequence[str | None], fillings: list[Filling]) -> None:
-    """Print a telling with its gaps, and the ranked answers of each."""
-    shown = ["[cyan]?[/]" if one is None else escape(printable(one)) for one in told]
-    out.print(", ".join(shown) + "\n", style="bold")
-    for number, filling in enumerate(fillings, start=1):
-        if len(fillings) > 1:
-            out.print(f"gap {number}")
-        for answer in filling.answers:
-            bar = "█" * round(20 * answer.probability)
-            name = escape(f"{printable(answer.event):<24}")
-            out.print(f"    {name} {answer.probability:4.0%} [cyan]{bar}[/]")
+def say(text: str, style: str = "") -> None:
+    """Print one line as it is, whatever is in it."""
+    out.print(printable(text), style=style, markup=False, soft_wrap=True)
 
 
-def print_types(domains: dict[str, DomainTypes], dropped: int) -> None:
-    """Print the event types of each domain, most told first, with examples."""
-    from rich.table import Table  # noqa: PLC0415
+def print_json(value: object, *, lines: bool = False) -> None:
+    """Print a value as JSON, plain whatever the terminal; in one line if ``lines``."""
+    text = json.dumps(plain(value), allow_nan=False, indent=None if lines else 2)
+    out.out(text, highlight=False)
+
+
+def plain(value: Any) -> Any:
+    """Return answers as JSON has them: mappings, lists, texts and finite numbers.
+
+    Numbers that JSON does not know, such as the logarithm of 0, become null.
+
+    Examples
+    --------
+    >>> plain({"log_prob": -math.inf, "path": ("a", 1)})
+    {'log_prob': None, 'path': ['a', 1]}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def bar(share: float) -> str:
+    """Return a bar for a share of the whole, of blocks if standard output can write them."""
+    block = "#" if out.options.ascii_only else "█"
+    return block * round(BAR * min(1.0, max(0.0, share)))
+
+
+def percent(share: float, spread: float | None = None) -> str:
+    """Return a share in percent, and how far scripts disagree about it.
+
+    Examples
+    --------
+    >>> percent(0.123), percent(0.5, 0.02)
+    (' 12%', ' 50% ±2% ')
+    """
+    if spread is None:
+        return f"{share:4.0%}"
+    sign = "+-" if out.options.ascii_only else "±"
+    return f"{share:4.0%} " + f"{sign}{spread:.0%}".ljust(len(sign) + 3)
+
+
+def print_lines(lines: Iterable[Line], *, indent: int = 4, style: str = "") -> None:
+    """Print names with their shares as bars, one below the other."""
+    from rich.cells import cell_len  # noqa: PLC0415 - with tables, slow to import
     from rich.text import Text  # noqa: PLC0415
 
-    for domain, types in domains.items():
-        table = Table(box=None, header_style="bold", pad_edge=False, title=None)
-        table.add_column(printable(domain) or "event type", overflow="fold")
-        table.add_column("steps", justify="right", no_wrap=True)
-        table.add_column("for example", overflow="fold")
-        for one in types.types:
-            examples = "; ".join(printable(example) for example in one.sentences[:3])
-            table.add_row(Text(printable(one.name)), str(one.size), Text(examples, style="dim"))
-        out.print(table)
-        out.print()
-    if dropped:
-        out.print(f"{dropped} rare steps were dropped.")
+    shown = [(printable(line.name), line) for line in lines]
+    width = min(max([NARROWEST, *(cell_len(name) for name, _ in shown)]), WIDEST)
+    for name, line in shown:
+        text = Text(" " * indent)
+        text.append(name + " " * (width - cell_len(name)), style)
+        text.append(f" {percent(line.share, line.spread)} ")
+        text.append(bar(line.share).ljust(BAR), "cyan")
+        text.append(f"  {printable(line.note)}", "dim")
+        text.rstrip()
+        out.print(text, soft_wrap=True)
 
 
-def print_benchmark(result: dict[str, Any]) -> None:
-    """Print a table like the paper's for each corpus, and the tests of neighbouring methods."""
-    from rich.table import Table  # noqa: PLC0415
+def make_table(*columns: str | Number) -> Table:
+    """Make a table of some columns: texts are folded if they are long, numbers are not."""
+    from rich.table import Table  # noqa: PLC0415 - slow to import
 
-    from elision.evaluate.tables import table_rows  # noqa: PLC0415
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        if isinstance(column, Number):
+            table.add_column(cell(column), justify="right", no_wrap=True)
+        else:
+            table.add_column(cell(column), overflow="fold")
+    return table
 
-    batches = result["protocol"]["batches"]
-    for corpus in result["protocol"]["corpora"]:
-        table = Table(box=None, header_style="bold", pad_edge=False)
-        table.add_column(printable(corpus))
-        for batch in batches:
-            table.add_column(f"r = {batch}", justify="right", no_wrap=True)
-        for name in ("top-3", "log-loss", "ECE", "seconds"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for row in table_rows(result, corpus):
-            by_batch = row["by_batch"]
-            found = [by_batch.get(batch, by_batch.get(None)) for batch in batches]
-            cells = ["-" if one is None else f"{one[0]:.1%} ±{one[1]:.1%}" for one in found]
-            if None in by_batch:
-                cells = [cells[0], *["" for _ in cells[1:]]]
-            table.add_row(
-                row["method"],
-                *cells,
-                f"{row['top3']:.1%}",
-                f"{row['log_loss']:.2f}",
-                f"{row['ece']:.3f}",
-                f"{row['seconds']:.2f}",
-            )
-        out.print(table)
-        out.print()
+
+def cell(text: str, style: str = "") -> Text:
+    """Return a text for a table as it is, whatever is in it."""
+    from rich.text import Text  # noqa: PLC0415
+
+    return Text(printable(text), style)

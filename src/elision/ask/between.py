@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.errors import InputError
+from elision.ask import _html
+from elision.ask._at_once import in_slices
+from elision.ask.fill import emission_shares
+from elision.ask.heard import hear, hear_all, impossible, name_of, single
+from elision.errors import relocated
 from elision.observations import Packer
 
 if TYPE_CHECKING:
@@ -15,7 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.observations import Observation, Unknown
+    from elision.ask.heard import Heard, Item
+    from elision.ask.joint import Course
+    from elision.observations import Unknown
     from elision.script import Script
 
 
@@ -23,38 +30,95 @@ if TYPE_CHECKING:
 class Unsaid:
     """An event that probably happened and was not told.
 
-    ``expected`` is how often it was passed over in silence at this place: its probability, unless
-    a state loops.
+    ``probability`` is that of its having been passed over in silence at this place at least once,
+    and ``expected`` how often it was: more than the probability where states repeat themselves or
+    several stand for the event. ``spread`` is the standard deviation of the probability among the
+    scripts of an ensemble.
     """
 
     event: str
     expected: float
+    probability: float
+    spread: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One place of a story: after the event ``after`` and before ``before``, None at the ends.
+
+    ``nothing`` is the probability that nothing was left unsaid here, ``unsaid`` are the events that
+    may have been, in the order in which they come, and ``ways`` the likeliest silent ways.
+    """
+
+    after: str | None
+    before: str | None
+    nothing: float
+    unsaid: tuple[Unsaid, ...]
+    ways: tuple[Course, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A narrative with what was probably left unsaid: ``unsaid[i]`` comes before ``told[i]``."""
+    """A narrative with what was probably left unsaid.
+
+    Attributes
+    ----------
+    told
+        The events that were told.
+    unsaid
+        ``unsaid[i]`` comes before ``told[i]``, and the last one after the last event.
+    nothing
+        Probability that nothing was left unsaid, for the same places.
+    ways
+        Likeliest courses of states passed in silence, for the same places, if they were asked for.
+    log_prob
+        Log-probability of the narrative.
+    """
 
     told: tuple[str, ...]
     unsaid: tuple[tuple[Unsaid, ...], ...]
+    nothing: tuple[float, ...]
     log_prob: float
+    ways: tuple[tuple[Course, ...], ...] = ()
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """The places of the story, one more than events were told."""
+        ends = pairwise((None, *self.told, None))
+        ways = self.ways or ((),) * len(self.unsaid)
+        return tuple(
+            Gap(after, before, nothing, unsaid, courses)
+            for (after, before), nothing, unsaid, courses in zip(
+                ends, self.nothing, self.unsaid, ways, strict=True
+            )
+        )
 
     def __str__(self) -> str:
         lines: list[str] = []
         for place, gap in enumerate(self.unsaid):
-            lines += [f"  ({step.event}, {step.expected:.0%})" for step in gap]
+            lines += [f"  ({step.event}, {step.probability:.0%})" for step in gap]
             lines += self.told[place : place + 1]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str | float, ...]] = []
+        for place, gap in enumerate(self.unsaid):
+            rows += [("", step.event, step.probability) for step in gap]
+            rows += [(event, "", "") for event in self.told[place : place + 1]]
+        return _html.table(["told", "unsaid", "probability"], rows)
 
 
 def between(
     script: Script,
-    narrative: Iterable[Observation],
+    narrative: Iterable[Item],
     *,
     unknown: Unknown = "error",
     least: float = 0.05,
+    ways: int = 0,
 ) -> Story:
     """Tell what probably happened unsaid in each gap of a narrative, the ends included.
+
+    A state that was passed in silence is taken to stand for the events that it tells when it does.
 
     Parameters
     ----------
@@ -66,6 +130,8 @@ def between(
         What to do with events that the script does not know: "error" or "ignore".
     least
         Leave out what is less probable than this.
+    ways
+        How many of the likeliest silent ways to find for each gap; they take longer.
 
     Raises
     ------
@@ -87,42 +153,88 @@ def between(
       (say goodbye, 34%)
       (close door, 100%)
     """
-    items = list(narrative)
-    packer = Packer(script.events, unknown=unknown)
-    packed = packer.pack([items])
-    found = script.lattice.posterior(packed)[0]
-    if found.log_prob == -np.inf:
-        raise InputError(
-            "the script cannot tell this narrative in this order",
-            hint="check the order of its events, or learn with smoothing",
-        )
+    heard = hear(script, narrative, unknown=unknown)
+    (story,) = _stories(script, [heard], least)
+    if story is None:
+        raise impossible()
+    if ways < 1:
+        return story
+    from elision.ask.ways import silent_ways  # noqa: PLC0415 - seldom asked for
+
+    found = silent_ways(script, single(heard, "between"), ways)
+    return Story(story.told, story.unsaid, story.nothing, story.log_prob, found)
+
+
+def between_many(
+    script: Script,
+    narratives: Iterable[Iterable[Item]],
+    *,
+    unknown: Unknown = "error",
+    least: float = 0.05,
+) -> list[Story]:
+    """Tell what happened unsaid in each of many narratives, as `between` does, in far less time.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> stories = between_many(el.examples.doorbell(), [["open door"], ["close door"]], least=0.9)
+    >>> [[step.event for step in story.unsaid[-1]] for story in stories]
+    [['close door'], []]
+    """
+    heard = hear_all(script, narratives, unknown=unknown)
+    stories = in_slices(heard, lambda part: _stories(script, part, least))
+    for number, story in enumerate(stories):
+        if story is None:
+            raise relocated(impossible(), f"narrative {number}")
+    return [story for story in stories if story is not None]
+
+
+def _stories(script: Script, heard: list[Heard], least: float) -> list[Story | None]:
+    """The story of each narrative, None where the script cannot tell it."""
+    items = [single(one, "between") for one in heard]
+    packed = Packer(script.events).pack(items)
     shares = emission_shares(script.emission)
-    gaps = tuple(
-        _unsaid(script.events, passes[:, None] * shares, least)
-        for passes in found.entered * script.elision
-    )
-    told = tuple(_name(item) for item in packer.kept(items))
-    return Story(told, gaps, found.log_prob)
-
-
-def _name(item: Observation) -> str:
-    if isinstance(item, str):
-        return item
-    return "?" if item is None else max(item, key=lambda event: item[event])
-
-
-def emission_shares(emission: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What each state tells when it is not silent; rows of 0 where it always is."""
-    told = emission.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(emission, told, out=np.zeros_like(emission), where=told > 0))
+    anything = shares.any(axis=1, keepdims=True)
+    chance, passes, first, log_prob = script.lattice.silences(packed, np.hstack([shares, anything]))
+    gaps = _unsaid(script.events, passes, shares, chance[:, :-1], least)
+    nothing = np.clip(1 - chance[:, -1], 0, 1).tolist()
+    rows = first.tolist()
+    return [
+        Story(
+            tuple([name_of(item) for item in narrative]),
+            tuple(gaps[rows[s] : rows[s + 1]]),
+            tuple(nothing[rows[s] : rows[s + 1]]),
+            probability,
+        )
+        if probability > -np.inf
+        else None
+        for narrative, s, probability in zip(
+            items, packed.place.tolist(), log_prob[packed.place].tolist(), strict=True
+        )
+    ]
 
 
 def _unsaid(
-    events: tuple[str, ...], weight: NDArray[np.float64], least: float
-) -> tuple[Unsaid, ...]:
-    """Events of one gap, in the order in which the states that tell them come."""
-    expected = weight.sum(axis=0)
-    place = np.arange(len(weight)) @ weight
-    likely = np.flatnonzero((expected >= least) & (expected > 0))
-    order = likely[np.argsort(place[likely] / expected[likely], kind="stable")]
-    return tuple(Unsaid(events[o], float(expected[o])) for o in order)
+    events: tuple[str, ...],
+    passes: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    chance: NDArray[np.float64],
+    least: float,
+) -> list[tuple[Unsaid, ...]]:
+    """Events of each place, in the order in which the states that stand for them come."""
+    expected = passes @ shares
+    depth = (passes * np.arange(len(shares))) @ shares
+    row, event = np.nonzero((chance >= least) & (expected > 0))
+    value = expected[row, event]
+    order = np.lexsort((event, depth[row, event] / value, row))
+    found = [
+        Unsaid(events[o], often, probability)
+        for o, often, probability in zip(
+            event[order].tolist(),
+            value[order].tolist(),
+            np.minimum(chance[row, event], 1.0)[order].tolist(),
+            strict=True,
+        )
+    ]
+    ends = np.searchsorted(row, np.arange(len(passes) + 1)).tolist()
+    return [tuple(found[a:b]) for a, b in pairwise(ends)]

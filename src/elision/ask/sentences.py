@@ -1,11 +1,9 @@
-"""Questions in sentences: what each stands for, as far as the script's extractor can tell."""
+"""Sentences as a script hears them, by the extractor that was learned with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
-
-from elision.errors import UnknownEventError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,30 +12,19 @@ if TYPE_CHECKING:
     from elision.script import Script
 
 
-def observations(script: Script, items: Iterable[str | None]) -> list[Observation]:
-    """Turn event names and sentences into what a script can be asked about.
+def observations(script: Script, sentences: Iterable[str]) -> list[Observation]:
+    """Turn sentences into what a script can be asked about, if it was learned from some.
 
-    A known event stands for itself. A sentence is mapped by the extractor that was learned with the
-    script, to probabilities of the events it may stand for; one that stands for none of them is
-    left out. None stays a gap.
+    Each becomes weights of the events that it may stand for: several, where it tells several
+    things, and none at all if it stands for none of the script's events.
     """
+    if script.extractor is None:
+        return []
     known = set(script.events)
-    result: list[Observation] = []
-    for place, item in enumerate(items):
-        if item is None or item in known:
-            result.append(item)
-            continue
-        extractor = script.extractor
-        if extractor is None:
-            raise UnknownEventError(
-                f"unknown event {item!r}",
-                where=f"event {place}",
-                hint="this script was not learned from sentences, so it knows its events only",
-            )
-        heard = extractor.observe([item])
-        result.extend(
-            {event: share for event, share in one.items() if event in known}
-            for one in heard
-            if isinstance(one, Mapping)
-        )
-    return result
+    heard = (one for sentence in sentences for one in script.extractor.observe([sentence]))
+    weights = (
+        {event: share for event, share in one.items() if event in known}
+        for one in heard
+        if isinstance(one, Mapping)
+    )
+    return [one for one in weights if one]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
+from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,21 @@ import numpy as np
 import elision as el
 from elision.errors import InputError
 from elision.evaluate import methods
-from elision.evaluate.cloze import Task, judge, make_task, make_text_task, measure
+from elision.evaluate.cloze import (
+    Outcome,
+    Task,
+    answer,
+    judge,
+    make_task,
+    make_text_task,
+    other_task,
+)
+from elision.evaluate.names import corpus_names
 from elision.learn.search import Costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from elision.corpus import Corpus
 
@@ -43,6 +54,7 @@ class Plan:
     min_narratives: int = 50
     max_train: int | None = None
     curve: bool = True
+    tasks: tuple[str, ...] = ("one",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +68,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One method on one domain with one seed, narrative by narrative."""
+    """One method on one task of one domain with one seed, removed event by removed event."""
 
     corpus: str
     domain: str
@@ -72,9 +84,10 @@ class Cell:
     times_told: list[int] = field(default_factory=list)
     """How often the removed event is told in training."""
     length: list[int] = field(default_factory=list)
-    """Events of each test narrative, the removed one included."""
+    """Events of the test narrative, the removed ones included."""
     of_curve: bool = False
     """Learned from fewer narratives than there are, for the learning curve."""
+    task: str = "one"
 
 
 def run(
@@ -229,55 +242,79 @@ def _single_thread() -> None:
     el.set_threads(1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    """A learner that has learned, and how long it took."""
+
+    learner: Any
+    seconds: float
+
+
 def _measure_unit(unit: Unit, part: Corpus, costs: dict[str, Costs], plan: Plan) -> list[Cell]:
-    """All methods on one task."""
-    task = _task(part, unit.seed, plan.max_train)
-    cells = []
-    for method in plan.methods:
-        batches = plan.batches if methods.has_batches(method) else (None,)
-        cells += [_cell(unit, task, method, batch, costs) for batch in batches]
+    """All methods on all tasks of one split."""
+    one = _task(part, unit.seed, plan.max_train)
+    tasks = [other_task(one, name) for name in plan.tasks]
+    cells = _cells(unit, tasks, costs, plan, plan.batches)
     if plan.curve and unit.seed == 0:
+        middle = sorted(plan.batches)[len(plan.batches) // 2]  # stands for all
         for size in CURVE:
-            if size < len(task.train):
-                cells += _curve_cells(unit, task, size, costs, plan)
+            if size < len(one.train):
+                fewer = replace(one, train=one.train[:size])
+                cells += _cells(unit, [fewer], costs, plan, (middle,), of_curve=True)
     return cells
 
 
-def _curve_cells(
-    unit: Unit, task: Task, size: int, costs: dict[str, Costs], plan: Plan
+def _cells(
+    unit: Unit,
+    tasks: list[Task],
+    costs: dict[str, Costs],
+    plan: Plan,
+    batches: tuple[int, ...],
+    *,
+    of_curve: bool = False,
 ) -> list[Cell]:
-    """The learning curve at one size; the batch size in the middle stands for all."""
-    fewer = Task(task.domain, task.seed, task.events, task.train[:size], task.gaps, task.answers)
-    middle = sorted(plan.batches)[len(plan.batches) // 2]
-    return [
-        _cell(
-            unit,
-            fewer,
-            method,
-            middle if methods.has_batches(method) else None,
-            costs,
-            of_curve=True,
-        )
-        for method in plan.methods
-    ]
+    """Learn once for all tasks and for all methods of the same learner, which share its seconds."""
+    learned: dict[tuple[str, int | None], _Learned] = {}
+    cells = []
+    for method in plan.methods:
+        for batch in batches if methods.has_batches(method) else (None,):
+            key = (methods.learner_of(method), batch)
+            if key not in learned:
+                learned[key] = _learn(unit, tasks[0], method, batch, costs)
+            for task in tasks:
+                outcome = _answered(method, learned[key], task)
+                cell = _cell(unit, task, method, batch, outcome, plan)
+                cells.append(replace(cell, of_curve=of_curve))
+    return cells
+
+
+def _learn(
+    unit: Unit, task: Task, method: str, batch: int | None, costs: dict[str, Costs]
+) -> _Learned:
+    kind = "plain" if method in ("BMM", "BMMEM") else "elisions"
+    learner = methods.make_learner_of(
+        method, task.events, batch=batch, seed=unit.seed, costs=costs[kind]
+    )
+    start = time.perf_counter()
+    learner.fit(task.train)
+    return _Learned(learner, time.perf_counter() - start)
+
+
+def _answered(method: str, learned: _Learned, task: Task) -> Outcome:
+    filler = methods.asked_as(method, learned.learner)
+    start = time.perf_counter()
+    found = answer(filler, task)
+    return judge(found, task.answers, learned.seconds + time.perf_counter() - start)
 
 
 def _cell(
-    unit: Unit,
-    task: Task,
-    method: str,
-    batch: int | None,
-    costs: dict[str, Costs],
-    *,
-    of_curve: bool = False,
+    unit: Unit, task: Task, method: str, batch: int | None, outcome: Outcome, plan: Plan
 ) -> Cell:
-    kind = "plain" if method in ("BMM", "BMMEM") else "elisions"
-    filler = methods.make(method, task.events, batch=batch, seed=unit.seed, costs=costs[kind])
-    outcome = measure(filler, task)
-    told = [event for narrative in task.train for event in narrative]
-    times = {event: told.count(event) for event in set(told)}
+    times = Counter(event for narrative in task.train for event in narrative)
+    # Where the place is unknown, what is shown of the narrative lacks the removed event.
+    lengths = [(max(1, gap.count(None)), len(gap) + (task.name == "anywhere")) for gap in task.gaps]
     return Cell(
-        corpus=Path(unit.corpus).stem,
+        corpus=corpus_names(plan.corpora)[unit.corpus],
         domain=unit.domain,
         method=method,
         batch=batch,
@@ -288,9 +325,9 @@ def _cell(
         rank=outcome.rank.tolist(),
         probability=outcome.probability.tolist(),
         confidence=outcome.confidence.tolist(),
-        times_told=[times.get(task.events[o], 0) for o in task.answers.tolist()],
-        length=[len(gap) for gap in task.gaps],
-        of_curve=of_curve,
+        times_told=[times[task.events[o]] for o in task.answers.tolist()],
+        length=[length for removed, length in lengths for _ in range(removed)],
+        task=task.name,
     )
 
 

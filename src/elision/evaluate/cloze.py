@@ -1,10 +1,13 @@
-"""The paper's task: one event of each test narrative is removed; predict it from the rest."""
+"""The paper's task: one event of each test narrative is removed; predict it from the rest.
+
+Besides it: two or three events are removed, or one and its place is not told.
+"""
 
 from __future__ import annotations
 
 import time
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -23,6 +26,16 @@ LEAST_EVENTS = 2
 TIE = 1e-12
 """Probabilities nearer than this are tied, and the answer loses every tie."""
 
+TASKS = {
+    "one": "one event removed from each test narrative, its place known",
+    "two": "two events removed, their places known",
+    "three": "three events removed, their places known",
+    "anywhere": "one event removed, its place unknown",
+}
+"""What can be asked, "one" as in the paper; "anywhere" has the removals of "one"."""
+
+REMOVED = {"two": 2, "three": 3}
+
 LEAST_PROBABILITY = 1e-6
 """Floor of the log-loss, so that one impossible answer does not decide it all."""
 
@@ -38,12 +51,22 @@ class Filler(Protocol):
         """Probabilities, (narratives, events)."""
         ...
 
+    def predict_gaps(self, X: Any) -> list[NDArray[np.float64]]:
+        """Probabilities, (gaps, events) for each narrative."""
+        ...
+
+    def predict_anywhere(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of an event that is missing somewhere, (narratives, events)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One domain, split with one seed, one event removed from every test narrative.
+    """One domain, split with one seed, events removed from every test narrative.
 
-    The answers are apart from the questions: a learner is handed ``train`` and ``gaps`` only.
+    The answers are apart from the questions: a learner is handed ``train`` and ``gaps`` only. There
+    is an answer for each gap (None) in the order in which they stand; where the place is unknown,
+    there is no gap and one answer a narrative.
     """
 
     domain: str
@@ -52,11 +75,12 @@ class Task:
     train: list[tuple[str, ...]]
     gaps: list[list[str | None]]
     answers: NDArray[np.int64]
+    name: str = "one"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a method answered, narrative by narrative."""
+    """What a method answered, removed event by removed event."""
 
     rank: NDArray[np.int64]
     """Place of the removed event, 1 the first; ties go against it."""
@@ -68,12 +92,12 @@ class Outcome:
 
     @property
     def top1(self) -> float:
-        """Share of narratives whose first answer is the removed event."""
+        """Share of removed events that are the first answer."""
         return float((self.rank == 1).mean())
 
     @property
     def top3(self) -> float:
-        """Share of narratives whose first three answers hold the removed event."""
+        """Share of removed events that are among the first three answers."""
         return float((self.rank <= 3).mean())
 
     @property
@@ -130,22 +154,89 @@ def _task(
     seed: int,
 ) -> Task:
     rng = np.random.default_rng([seed, zlib.crc32(domain.encode())])
+    places = [[int(rng.integers(len(narrative)))] for narrative in test]
+    return Task(domain, seed, events, list(train), *_removed(test, places, events))
+
+
+def _removed(
+    whole: Sequence[Sequence[str]], places: Sequence[Sequence[int]], events: tuple[str, ...]
+) -> tuple[list[list[str | None]], NDArray[np.int64]]:
+    """Questions and answers: events at these places are taken out."""
     number = {event: o for o, event in enumerate(events)}
-    gaps: list[list[str | None]] = []
-    answers = []
-    for narrative in test:
-        place = int(rng.integers(len(narrative)))
-        gaps.append([*narrative[:place], None, *narrative[place + 1 :]])
-        answers.append(number[narrative[place]])
-    return Task(domain, seed, events, list(train), gaps, np.array(answers))
+    gaps = [
+        [None if place in out else event for place, event in enumerate(narrative)]
+        for narrative, out in zip(whole, places, strict=True)
+    ]
+    answers = [
+        number[narrative[place]]
+        for narrative, out in zip(whole, places, strict=True)
+        for place in sorted(out)
+    ]
+    return gaps, np.array(answers, np.int64)
+
+
+def other_task(task: Task, name: str) -> Task:
+    """The same split with another question.
+
+    As many events as the name says are removed from each test narrative, chosen uniformly; one
+    always stays. "anywhere" takes the gaps of "one" out of sight.
+
+    Examples
+    --------
+    >>> from elision import Corpus
+    >>> one = make_task(Corpus.of([["a", "b", "c"]] * 10, domain="abc"), seed=0)
+    >>> two, anywhere = other_task(one, "two"), other_task(one, "anywhere")
+    >>> two.gaps[0].count(None), len(two.answers), len(anywhere.gaps[0])
+    (2, 8, 2)
+    """
+    check_tasks([name])
+    if name == task.name:
+        return task
+    if name == "anywhere":
+        seen: list[list[str | None]] = [[e for e in gap if e is not None] for gap in task.gaps]
+        return replace(task, gaps=seen, name=name)
+    whole = [
+        [task.events[answer] if event is None else event for event in gap]
+        for gap, answer in zip(task.gaps, task.answers.tolist(), strict=True)
+    ]
+    count = REMOVED[name]
+    rng = np.random.default_rng([task.seed, zlib.crc32(task.domain.encode()), count])
+    places = [
+        rng.choice(len(one), min(count, len(one) - 1), replace=False).tolist() for one in whole
+    ]
+    gaps, answers = _removed(whole, places, task.events)
+    return replace(task, gaps=gaps, answers=answers, name=name)
+
+
+def check_tasks(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the tasks asked for and the paper's, which is always among them.
+
+    Examples
+    --------
+    >>> check_tasks(["anywhere", "two"])
+    ('one', 'two', 'anywhere')
+    """
+    for name in names:
+        if name not in TASKS:
+            raise InputError(f"task {name!r}, expected some of {', '.join(TASKS)}")
+    return tuple(name for name in TASKS if name == "one" or name in names)
 
 
 def measure(filler: Filler, task: Task) -> Outcome:
     """Let a method learn and answer, and judge its answers."""
     start = time.perf_counter()
-    found = filler.fit(task.train).predict_gap(task.gaps)
+    found = answer(filler.fit(task.train), task)
     seconds = time.perf_counter() - start
     return judge(found, task.answers, seconds)
+
+
+def answer(filler: Filler, task: Task) -> NDArray[np.float64]:
+    """What a method that has learned answers, a row for each removed event."""
+    if task.name == "one":
+        return filler.predict_gap(task.gaps)
+    if task.name == "anywhere":
+        return filler.predict_anywhere(task.gaps)
+    return np.concatenate(filler.predict_gaps(task.gaps))
 
 
 def judge(found: NDArray[np.float64], answers: NDArray[np.int64], seconds: float = 0.0) -> Outcome:

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import write_atomically
 from elision.evaluate import bench, methods
+from elision.evaluate.cloze import check_tasks
 from elision.evaluate.html import html_report
 from elision.evaluate.report import report
 
@@ -33,6 +34,8 @@ def run_benchmark(
     json_file: Path | None,
     html_file: Path | None,
     console: Console,
+    tasks: Sequence[str] = (),
+    curve: bool = True,
 ) -> dict[str, Any]:
     """Measure, write what was asked for, and return all results.
 
@@ -46,6 +49,8 @@ def run_benchmark(
         seeds=seeds,
         min_narratives=min_narratives,
         max_train=max_train,
+        tasks=check_tasks(tasks),
+        curve=curve,
     )
     keep = json_file.with_name(json_file.name + ".cells") if json_file else None
     with Progress(

@@ -24,6 +24,7 @@ from elision.evaluate.tables import (
     sorted_rows,
     table_rows,
 )
+from elision.evaluate.together import tables_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,8 @@ def html_report(result: Result, command: str) -> str:
         ),
         f"<pre><code>{typed}</code></pre>",
     ]
-    links = [
+    links = ['<a href="#together">all corpora</a>']
+    links += [
         f'<a href="#corpus-{place}">{escaped(corpus)}</a>' for place, corpus in enumerate(corpora)
     ]
     links.append('<a href="#protocol">protocol</a>')
@@ -79,6 +81,7 @@ def html_report(result: Result, command: str) -> str:
             '<p class="note">The plots are left out: matplotlib is not installed'
             " (<code>pip install 'elision[plots]'</code>).</p>"
         )
+    parts += ['<section id="together">', *_together(result), "</section>"]
     for place, corpus in enumerate(corpora):
         parts.append(f'<section id="corpus-{place}">')
         parts += _corpus(result, corpus, pen)
@@ -94,6 +97,18 @@ def _corpora(result: Result) -> list[str]:
             [*result["protocol"].get("corpora", []), *(row["corpus"] for row in result["summary"])]
         )
     )
+
+
+def _together(result: Result) -> list[str]:
+    """Tables over all corpora."""
+    parts = ["<h2>All corpora</h2>"]
+    for shown in tables_together(result):
+        parts += [
+            f"<h3>{escaped(shown.title)}</h3>",
+            table(shown.heads, shown.rows, texts=shown.texts),
+            f'<p class="note">{escaped(shown.note)}</p>',
+        ]
+    return parts
 
 
 def _corpus(result: Result, corpus: str, pen: Pen | None) -> list[str]:
@@ -345,9 +360,11 @@ def _protocol(result: Result, corpora: list[str]) -> list[str]:
         "Calibration": "Expected calibration error over ten equal bins of the largest probability"
         " given to any event, over all narratives of a corpus.",
         "Seconds": "To learn a domain and answer its test narratives, once, on the machine of the"
-        " run; the only figures that differ from run to run.",
+        " run; the only figures that differ from run to run. Default and consensus learn once"
+        " for both, and each is charged for all of it.",
         "Methods": ", ".join(map(str, given.get("methods", methods.ALL)))
-        + "; default is what elision learn uses.",
+        + "; default is what elision learn uses, consensus the one script that it shows, asked"
+        " alone; marginal is one script by the marginal score.",
     }
     parts = ["<h2>Protocol</h2>", "<dl>"]
     for name, text in facts.items():

@@ -14,11 +14,13 @@ STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --text: #1d1f21; --soft: #5b6066; --rule: #d7dade;
   --band: #f4f5f7; --link: #1b5fa8;
   --m0: #8a8f94; --m1: #a87a00; --m2: #17877b; --m3: #6c8312; --m4: #1b6ca8;
-  --m5: #c25fae; --m6: #7a4bc2; --m7: #d96a1d; --m8: #b92b27; --m9: #1d1f21; }
+  --m5: #c25fae; --m6: #7a4bc2; --m7: #d96a1d; --m8: #b92b27; --m9: #8c5a2b;
+  --m10: #3f7d3a; --m11: #1d1f21; }
 @media (prefers-color-scheme: dark) { :root { --paper: #15181b; --text: #e6e8ea; --soft: #a2a8ae;
   --rule: #3a4046; --band: #1f2327; --link: #79b4f0;
   --m0: #8f969d; --m1: #dba92c; --m2: #44c4b4; --m3: #a9c43c; --m4: #5aaef0;
-  --m5: #ec92da; --m6: #b18cf5; --m7: #f79a54; --m8: #f2706b; --m9: #f2f4f6; } }
+  --m5: #ec92da; --m6: #b18cf5; --m7: #f79a54; --m8: #f2706b; --m9: #cf9b6a;
+  --m10: #7fca78; --m11: #f2f4f6; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 72rem; background: var(--paper);
   color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError
+from elision.learn.answers import ScriptAnswers
 from elision.learn.baselines import (
     BidirectionalBigram,
     Conditional,
@@ -12,11 +13,13 @@ from elision.learn.baselines import (
     LogisticGap,
     SkipNaiveBayes,
 )
+from elision.learn.ensemble import ScriptEnsemble
 from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.learning import DEFAULT, make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from elision.evaluate.cloze import Filler
     from elision.learn.search import Costs
@@ -36,8 +39,24 @@ LEARNERS: dict[str, Any] = {
 }
 """Learners of the paper, which depend on the batch size."""
 
-ALL = (*BASELINES, *LEARNERS, "default")
-"""Every method; "default" is what ``elision learn`` uses."""
+OWN = {"marginal": "marginal", "consensus": "ensemble", "default": DEFAULT}
+"""What ``elision learn`` offers beyond the paper, and the learner of each: "marginal" is one
+script, "default" what is used unless told otherwise, "consensus" the one script that an ensemble
+shows, asked alone."""
+
+ALL = (*BASELINES, *LEARNERS, *OWN)
+"""Every method."""
+
+
+class Consensus(ScriptAnswers, ScriptEnsemble):
+    """The one script that an ensemble gives to read, asked alone."""
+
+    @classmethod
+    def of(cls, learner: ScriptEnsemble) -> Self:
+        """Ask an ensemble that has learned already."""
+        one = cls(**learner.get_params())
+        one.__dict__.update(learner.__dict__)
+        return one
 
 
 def has_batches(method: str) -> bool:
@@ -59,29 +78,49 @@ def check_methods(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) or ALL
 
 
+def learner_of(method: str) -> str:
+    """What a method learns by: methods of the same learner need to learn only once.
+
+    Examples
+    --------
+    >>> learner_of("consensus"), learner_of("BMM")
+    ('ensemble', 'BMM')
+    """
+    return OWN.get(method, method)
+
+
+def asked_as(method: str, learned: Any) -> Filler:
+    """What has been learned by the learner of a method, as the method asks it."""
+    found: Filler = Consensus.of(learned) if method == "consensus" else learned
+    return found
+
+
 def make(
     method: str, events: Sequence[str], *, batch: int | None, seed: int, costs: Costs
 ) -> Filler:
     """Make a fresh filler of this name."""
-    found: Any
+    return asked_as(method, make_learner_of(method, events, batch=batch, seed=seed, costs=costs))
+
+
+def make_learner_of(
+    method: str, events: Sequence[str], *, batch: int | None, seed: int, costs: Costs
+) -> Any:
+    """Make the learner of a method, see `learner_of`."""
     if method in BASELINES:
-        found = BASELINES[method](events=events)
-    elif method == "default":
-        found = make_learner(DEFAULT, events=events, random_state=seed)
-    else:
-        options: dict[str, Any] = {"score": "approx"} if method == "SEMHMM-approx" else {}
-        found = LEARNERS[method](
-            batch_size=batch,
-            events=events,
-            random_state=seed,
-            state_cost=costs.state,
-            edge_cost=costs.edge,
-            constraint_cost=costs.constraint,
-            plan="paper",
-            **options,
-        )
-    filler: Filler = found
-    return filler
+        return BASELINES[method](events=events)
+    if method in OWN:
+        return make_learner(OWN[method], events=events, random_state=seed)
+    options: dict[str, Any] = {"score": "approx"} if method == "SEMHMM-approx" else {}
+    return LEARNERS[method](
+        batch_size=batch,
+        events=events,
+        random_state=seed,
+        state_cost=costs.state,
+        edge_cost=costs.edge,
+        constraint_cost=costs.constraint,
+        plan="paper",
+        **options,
+    )
 
 
 def cost_grid() -> list[tuple[float, float, float]]:

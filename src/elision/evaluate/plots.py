@@ -27,8 +27,8 @@ SHORTEST = 1e-4
 LONGEST_LABEL = 22
 """Letters of a domain's name in a plot; the table beside it has the whole name."""
 
-MARKERS = "os^vDP<>Xp"
-COLOURS = 10
+MARKERS = "os^vDP<>Xphd"
+COLOURS = 12
 
 # matplotlib writes colours as numbers; these stand for the colours of the page, light or dark.
 TEXT, RULE, PAPER = "#fe00fe", "#fe00fd", "#fe00fc"

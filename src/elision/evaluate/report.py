@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision.evaluate.cloze import LEAST_PROBABILITY, calibration_error
+from elision.evaluate.cloze import LEAST_PROBABILITY, TASKS, calibration_error
+from elision.evaluate.names import corpus_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from elision.evaluate.bench import Cell, Plan
 
@@ -36,11 +38,14 @@ class Key(NamedTuple):
 
 def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str, Any]:
     """All results as one JSON object."""
-    whole = [cell for cell in cells if not cell.of_curve]
+    names = corpus_names(plan.corpora)
+    every = [cell for cell in cells if not cell.of_curve]
+    whole = [cell for cell in every if cell.task == "one"]
     return {
         "protocol": {
-            "task": "one event removed from each test narrative, its place known",
-            "corpora": [Path(path).stem for path in plan.corpora],
+            "task": TASKS["one"],
+            "tasks": list(plan.tasks),
+            "corpora": list(names.values()),
             "methods": list(plan.methods),
             "batches": list(plan.batches),
             "seeds": plan.seeds,
@@ -48,10 +53,17 @@ def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str
             "max_train": plan.max_train,
             "test_share": 0.4,
             "ties": "against the removed event",
-            "costs": {Path(path).stem: chosen for path, chosen in costs.items()},
+            "costs": {names[path]: chosen for path, chosen in costs.items()},
         },
-        "cells": [_cell_row(cell) for cell in whole],
+        "cells": [_cell_row(cell) for cell in every],
         "summary": summary(whole),
+        "other_tasks": [
+            {"task": task, **row}
+            for task in plan.tasks
+            if task != "one"
+            for row in summary([cell for cell in every if cell.task == task])
+        ],
+        "comparisons": comparisons(whole),
         "tests": tests(whole),
         "by_frequency": by_band(whole, "times_told", BANDS),
         "by_length": by_band(whole, "length", LENGTHS),
@@ -63,6 +75,7 @@ def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str
 def _cell_row(cell: Cell) -> dict[str, Any]:
     rank = np.array(cell.rank)
     return {
+        "task": cell.task,
         "corpus": cell.corpus,
         "domain": cell.domain,
         "method": cell.method,
@@ -156,14 +169,10 @@ def _test(
     second: dict[str, float],
     batches: set[int | None],
 ) -> dict[str, Any] | None:
-    from scipy.stats import ttest_rel  # noqa: PLC0415 - slow to import
-
     domains = [domain for domain in first if domain in second]
     gap = np.array([first[domain] - second[domain] for domain in domains])
     if len(domains) < 2 or gap.mean() <= 0:
         return None
-    constant = np.ptp(gap) < 1e-12  # the t statistic of equal differences is infinite
-    p = 0.0 if constant else float(ttest_rel(gap, np.zeros(len(gap)), alternative="greater").pvalue)
     return {
         "corpus": better.corpus,
         "better": better.method,
@@ -171,8 +180,75 @@ def _test(
         "batch": next(iter(batches), None),
         "domains": len(domains),
         "difference": float(gap.mean()),
-        "p": p,
+        "p": one_sided_p(gap),
     }
+
+
+def one_sided_p(gap: NDArray[np.float64]) -> float | None:
+    """P of a t-test that the mean of paired differences is above 0; None where there is no test.
+
+    Examples
+    --------
+    >>> round(one_sided_p(np.array([0.1, 0.2, 0.3])), 4), one_sided_p(np.array([0.0, 0.0]))
+    (0.0371, None)
+    """
+    from scipy.stats import ttest_1samp  # noqa: PLC0415 - slow to import
+
+    if len(gap) < 2:
+        return None
+    if np.ptp(gap) < 1e-12:  # the t statistic of equal differences is infinite
+        return None if abs(gap[0]) < 1e-12 else float(gap[0] < 0)
+    return float(ttest_1samp(gap, 0.0, alternative="greater").pvalue)
+
+
+class Pair(NamedTuple):
+    """A method that is compared with another over all corpora together."""
+
+    method: str
+    against: str
+
+
+PAIRS = (
+    Pair("default", "LogisticGap"),
+    Pair("default", "SEMHMM"),
+    Pair("consensus", "BidirectionalBigram"),
+)
+"""Chosen beforehand; where the other depends on the batch size, its largest is taken."""
+
+
+def comparisons(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Differences in top-1 of chosen pairs: on each corpus, and over all domains together.
+
+    Seeds of a domain are averaged first; p is that of a one-sided paired t-test over domains. The
+    row of all domains of all corpora has no ``corpus``.
+    """
+    accuracy = {key: _by_domain(group, _top1) for key, group in _grouped(cells).items()}
+    largest = max((key.batch for key in accuracy if key.batch is not None), default=None)
+    rows = []
+    for pair in PAIRS:
+        batch = (
+            largest if any(key.batch for key in accuracy if key.method == pair.against) else None
+        )
+        apart: dict[str, list[float]] = {}
+        for corpus in dict.fromkeys(key.corpus for key in accuracy):
+            first = accuracy.get(Key(corpus, pair.method, None), {})
+            second = accuracy.get(Key(corpus, pair.against, batch), {})
+            found = [first[domain] - second[domain] for domain in first if domain in second]
+            if found:
+                apart[corpus] = found
+        every = [gap for found in apart.values() for gap in found]
+        for corpus_or_all, found in [*apart.items(), *([(None, every)] if every else [])]:
+            rows.append(
+                {
+                    **pair._asdict(),
+                    "batch": batch,
+                    "corpus": corpus_or_all,
+                    "domains": len(found),
+                    "difference": float(np.mean(found)),
+                    "p": one_sided_p(np.array(found)),
+                }
+            )
+    return rows
 
 
 def _correct(rows: list[dict[str, Any]]) -> None:

@@ -45,8 +45,12 @@ PAPER_CLAIMS = (
 
 
 def rows_of(result: Result, what: str, corpus: str) -> list[Row]:
-    """Rows about a corpus."""
-    return [row for row in result.get(what, []) if row["corpus"] == corpus]
+    """Rows about a corpus, of the paper's task where cells of several were measured."""
+    return [
+        row
+        for row in result.get(what, [])
+        if row["corpus"] == corpus and row.get("task", "one") == "one"
+    ]
 
 
 def sorted_rows(result: Result, what: str, corpus: str) -> list[Row]:
@@ -231,7 +235,7 @@ def markdown_tables(result: Result) -> str:
         if not rows:
             continue
         number = max(row["domains"] for row in rows)
-        parts.append(f"### {_plain(corpus)} ({number} domain{'' if number == 1 else 's'})")
+        parts.append(f"### {plain_text(corpus)} ({number} domain{'' if number == 1 else 's'})")
         parts.append(_markdown_accuracy(result, corpus, rows))
         claims = claim_rows(result, corpus)
         if claims:
@@ -251,12 +255,12 @@ def _markdown_accuracy(result: Result, corpus: str, rows: list[Row]) -> str:
         accuracy = [found.get(batch, "") for batch in batches] or [""]
         accuracy[0] = found.get(None, accuracy[0])
         numbers = (percent(row["top3"]), f"{row['log_loss']:.3f}", f"{row['ece']:.3f}")
-        lines.append([_plain(row["method"]), *accuracy, *numbers, duration(row["seconds"])])
-    return _markdown(["Method", *heads, "top-3", "log-loss", "ECE", "seconds"], lines, {0})
+        lines.append([plain_text(row["method"]), *accuracy, *numbers, duration(row["seconds"])])
+    return markdown_table(["Method", *heads, "top-3", "log-loss", "ECE", "seconds"], lines, {0})
 
 
 def _markdown_claims(claims: list[Row]) -> str:
-    return _markdown(
+    return markdown_table(
         ["Claim", "In the paper", "r", "Domains", "Difference", "p", "p (Holm)", "Here"],
         [
             [
@@ -275,13 +279,13 @@ def _markdown_claims(claims: list[Row]) -> str:
     )
 
 
-def _markdown(heads: list[str], rows: list[list[str]], texts: set[int]) -> str:
-    """A table; the columns that are not text are numbers."""
+def markdown_table(heads: list[str], rows: list[list[str]], texts: set[int]) -> str:
+    """A table in Markdown; the columns that are not text are numbers."""
     rule = ["---" if place in texts else "---:" for place in range(len(heads))]
     return "\n".join("| " + " | ".join(row) + " |" for row in (heads, rule, *rows))
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """A name that Markdown takes as nothing but text."""
     text = " ".join(one_line(text).split()).replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"([\\|`*\[\]])", r"\\\1", text)

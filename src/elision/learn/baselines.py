@@ -9,6 +9,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from elision.contexts import (
+    Context,
+    contexts_of,
+    every_context,
+    every_place,
+    single_context,
+    steps_on,
+    surroundings,
+)
 from elision.errors import InputError
 from elision.learn.sem import Narratives, told_narratives, vocabulary_of
 
@@ -17,9 +26,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import NDArray
-
-Context = tuple[tuple[int, ...], tuple[int, ...]]
-"""Numbers of the events before and after a gap."""
 
 
 class GapFiller(BaseEstimator, ABC):
@@ -45,9 +51,32 @@ class GapFiller(BaseEstimator, ABC):
 
     def predict_gap(self, X: Iterable[Sequence[str | None]]) -> NDArray[np.float64]:
         """Probability of each event of ``events_`` in the gap (None) of each narrative."""
+        number = self._numbers()
+        return self._chances([single_context(one, number) for one in X])
+
+    def predict_gaps(self, X: Iterable[Sequence[str | None]]) -> list[NDArray[np.float64]]:
+        """Probability of each event in each gap of each narrative, (gaps, events) each."""
+        number = self._numbers()
+        contexts = [contexts_of(one, number) for one in X]
+        chances = self._chances([context for some in contexts for context in some])
+        ends = np.cumsum([len(some) for some in contexts])
+        return np.split(chances, ends)[:-1]
+
+    def predict_anywhere(self, X: Iterable[Sequence[str]]) -> NDArray[np.float64]:
+        """Probability that each event is the one that a narrative lacks, its place unknown."""
+        number = self._numbers()
+        return np.array([self._anywhere(one, number) for one in X]).reshape(-1, len(number))
+
+    def _anywhere(self, narrative: Sequence[str], number: dict[str, int]) -> NDArray[np.float64]:
+        """Every place is as likely as another, as far as such a method can tell."""
+        contexts = [single_context(one, number) for one in every_place(narrative)]
+        return np.asarray(self._chances(contexts).mean(axis=0))
+
+    def _numbers(self) -> dict[str, int]:
         check_is_fitted(self, "events_")
-        number = {event: o for o, event in enumerate(self.events_)}
-        contexts = [_context(place, one, number) for place, one in enumerate(X)]
+        return {event: o for o, event in enumerate(self.events_)}
+
+    def _chances(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
         weights = self._weigh_all(contexts).reshape(len(contexts), len(self.events_))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
@@ -61,25 +90,6 @@ class GapFiller(BaseEstimator, ABC):
     def _weigh(self, context: Context) -> NDArray[np.float64]:
         """Weight of each event in one gap."""
         return np.asarray(self._weigh_all([context])[0])
-
-
-def _context(place: int, narrative: Sequence[str | None], number: dict[str, int]) -> Context:
-    holes = [position for position, item in enumerate(narrative) if item is None]
-    if len(holes) != 1:
-        raise InputError(f"narrative {place} has {len(holes)} gaps (None), expected one")
-    known = [number.get(item) if item is not None else None for item in narrative]
-    before = tuple(o for o in known[: holes[0]] if o is not None)
-    after = tuple(o for o in known[holes[0] + 1 :] if o is not None)
-    return before, after
-
-
-def _contexts(narratives: list[tuple[int, ...]]) -> list[tuple[Context, int]]:
-    """Every event of every narrative with what stands before and after it."""
-    return [
-        ((one[:place], one[place + 1 :]), event)
-        for one in narratives
-        for place, event in enumerate(one)
-    ]
 
 
 class Frequency(GapFiller):
@@ -102,7 +112,7 @@ class Frequency(GapFiller):
     def _weigh(self, context: Context) -> NDArray[np.float64]:
         weight = np.asarray(self._count, float).copy()
         # Far below everything else, yet not impossible: people do repeat themselves.
-        weight[list({*context[0], *context[1]})] *= 1e-3
+        weight[list({*context.before, *context.after})] *= 1e-3
         return weight
 
 
@@ -114,11 +124,11 @@ class Conditional(GapFiller):
         self.pseudocount = pseudocount
 
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
-        self._bigram = _bigrams(narratives, len(self.events_), self.pseudocount)
+        self._bigram = bigrams(narratives, len(self.events_), self.pseudocount)
 
     def _weigh(self, context: Context) -> NDArray[np.float64]:
-        last = context[0][-1] if context[0] else -1
-        return np.asarray(self._bigram[last, :-1])
+        last = context.before[-1] if context.before else -1
+        return np.asarray(steps_on(self._bigram, context.hidden_before)[last, :-1])
 
 
 class BidirectionalBigram(Conditional):
@@ -132,8 +142,18 @@ class BidirectionalBigram(Conditional):
     """
 
     def _weigh(self, context: Context) -> NDArray[np.float64]:
-        following = context[1][0] if context[1] else -1
-        return np.asarray(super()._weigh(context) * self._bigram[:-1, following])
+        following = context.after[0] if context.after else -1
+        onward = steps_on(self._bigram, context.hidden_after)[:-1, following]
+        return np.asarray(super()._weigh(context) * onward)
+
+    def _anywhere(self, narrative: Sequence[str], number: dict[str, int]) -> NDArray[np.float64]:
+        """Weigh a place by how much likelier the narrative becomes with an event put there."""
+        told = [number[event] for event in narrative if event in number]
+        total = np.zeros(len(number))
+        for last, following in zip((-1, *told), (*told, -1), strict=True):
+            put = self._bigram[last, :-1] * self._bigram[:-1, following]
+            total += put / self._bigram[last, following]
+        return np.asarray(total / total.sum())
 
 
 class SkipNaiveBayes(GapFiller):
@@ -144,21 +164,11 @@ class SkipNaiveBayes(GapFiller):
         self.pseudocount = pseudocount
 
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
-        count = len(self.events_)
-        total = np.zeros(count)
-        sides = np.zeros((2, count, count))
-        for context, event in _contexts(narratives):
-            total[event] += 1
-            for side, told in zip(sides, context, strict=True):
-                side[event, list(set(told))] += 1
-        added = self.pseudocount
-        share = (sides + added) / (total[:, None] + 2 * added)
-        self._absent = np.log(total + added) + np.log1p(-share).sum(axis=(0, 2))
-        self._present = np.log(share) - np.log1p(-share)
+        self._absent, self._present = skip_counts(narratives, len(self.events_), self.pseudocount)
 
     def _weigh(self, context: Context) -> NDArray[np.float64]:
         value = self._absent.copy()
-        for side, told in zip(self._present, context, strict=True):
+        for side, told in zip(self._present, context[:2], strict=True):
             value += side[:, list(set(told))].sum(axis=1)
         return np.asarray(np.exp(value - value.max()))
 
@@ -176,40 +186,26 @@ class LogisticGap(GapFiller):
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
 
-        told = _contexts(narratives)
+        told = every_context(narratives)
         contexts, answers = [context for context, _ in told], [event for _, event in told]
         self._classes = np.unique(np.array(answers, np.int64))
         self._model: Any = None
         if len(self._classes) > 1:
             regression = LogisticRegression(C=self.C, max_iter=500)
-            self._model = regression.fit(self._features(contexts), answers)
-
-    def _features(self, contexts: Sequence[Context]) -> Any:
-        """One row a context: one-hot event before and after, sets before and after."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
-
-        count = len(self.events_)
-        columns: list[int] = []
-        first = [0]
-        for before, after in contexts:
-            columns.append(before[-1] if before else count)
-            columns.append(count + 1 + (after[0] if after else count))
-            columns.extend(2 * count + 2 + o for o in set(before))
-            columns.extend(3 * count + 2 + o for o in set(after))
-            first.append(len(columns))
-        ones = np.ones(len(columns))
-        return csr_array((ones, columns, first), shape=(len(contexts), 4 * count + 2))
+            self._model = regression.fit(surroundings(contexts, len(self.events_)), answers)
 
     def _weigh_all(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
         weights = np.full((len(contexts), len(self.events_)), 1e-6)  # events never told in training
         if self._model is None:
             weights[:, self._classes] = 1.0
         elif contexts:
-            weights[:, self._classes] += self._model.predict_proba(self._features(contexts))
+            weights[:, self._classes] += self._model.predict_proba(
+                surroundings(contexts, len(self.events_))
+            )
         return weights
 
 
-def _bigrams(
+def bigrams(
     narratives: list[tuple[int, ...]], events: int, pseudocount: float
 ) -> NDArray[np.float64]:
     """P(next | event), the last row and column standing for start and end."""
@@ -218,3 +214,25 @@ def _bigrams(
         for first, second in zip((-1, *one), (*one, -1), strict=True):
             count[first, second] += 1
     return np.asarray(count / count.sum(axis=1, keepdims=True))
+
+
+def skip_counts(
+    narratives: list[tuple[int, ...]], events: int, pseudocount: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Log-weights of naive Bayes on the sets before and after a gap.
+
+    Returns
+    -------
+    absent, present
+        (events,) the weight of each event where nothing else is told; (2, events, events) what an
+        event told before or after it adds.
+    """
+    total = np.zeros(events)
+    sides = np.zeros((2, events, events))
+    for context, event in every_context(narratives):
+        total[event] += 1
+        for side, told in zip(sides, context[:2], strict=True):
+            side[event, list(set(told))] += 1
+    share = (sides + pseudocount) / (total[:, None] + 2 * pseudocount)
+    absent = np.log(total + pseudocount) + np.log1p(-share).sum(axis=(0, 2))
+    return np.asarray(absent), np.log(share) - np.log1p(-share)

@@ -57,9 +57,9 @@ class Prior:
 
 
 class Pseudocounts(NamedTuple):
-    """A prior worked out for one vocabulary."""
+    """A prior worked out for one vocabulary; ``transition`` for all edges or for each."""
 
-    transition: float
+    transition: float | NDArray[np.float64]
     event: NDArray[np.float64]
     silent: float
     telling: float

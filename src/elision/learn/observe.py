@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from elision.learn.counts import CountsModel
     from elision.learn.search import Move
+    from elision.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,17 @@ class BatchDone:
     violated: int
 
 
-Event: TypeAlias = "Moved | Stepped | BatchDone"
+@dataclass(frozen=True, slots=True)
+class MemberDone:
+    """A script of an ensemble was learned, the one of this ``number``; ``done`` of ``all`` now."""
+
+    number: int
+    script: Script
+    done: int
+    all: int
+
+
+Event: TypeAlias = "Moved | Stepped | BatchDone | MemberDone"
 
 
 class Observer(Protocol):

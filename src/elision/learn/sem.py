@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from elision.ask.fill import fill_gaps
 from elision.corpus import Corpus
 from elision.errors import InputError
-from elision.lattice import Parameters
+from elision.learn.answers import ScriptAnswers
+from elision.learn.backoff import Backoff, back_off
 from elision.learn.counts import CountsModel
 from elision.learn.em import Base, Converged, Prior, pseudocounts
 from elision.learn.observe import ignore
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.learn.observe import Observer
-    from elision.observations import Observation, Unknown
 
 Narratives: TypeAlias = "Corpus | Iterable[Iterable[str]]"
 
@@ -38,13 +37,11 @@ MOST_BY_PAPER = 500
 """Up to so many narratives the "auto" plan is the paper's."""
 
 PAPER_PRIOR = Prior(transition=1.0, emission=1.0)
-MARGINAL_PRIOR = Prior(transition=1.0, emission=0.1, elision=(1.0, 4.0), base="unigram")
+MARGINAL_PRIOR = Prior(transition=1.0, emission=0.01, elision=(1.0, 1.0), base="unigram")
 """Concentrations of the marginal score, found to be good over many domains."""
 
-MARGINAL_LOOP = 0.001
 
-
-class SEMHMM(BaseEstimator):
+class SEMHMM(ScriptAnswers, BaseEstimator):
     """Learn a script from narratives by structural EM.
 
     Each batch of narratives becomes a prefix tree beside the script learned so far. States are
@@ -77,10 +74,11 @@ class SEMHMM(BaseEstimator):
         With "exact": try every move again after each accepted one.
     em_tolerance, em_steps
         EM stops when a step gains less than this a narrative, or after so many steps.
-    least_loop
-        Least probability that a state of the learned script repeats: without any self-loop a
-        narrative longer than the longest path would be impossible. By default 0 as in the paper,
-        and 0.001 for "marginal".
+    backoff
+        Pseudocounts a state for leaving to any later state and for telling any event, with which
+        the parameters are estimated once more (see `elision.learn.backoff`), or None. "auto": 0.3
+        each for "marginal", None as in the paper for the others, which may then find a narrative
+        impossible.
     events
         The vocabulary, if it is larger than what the narratives tell.
     random_state
@@ -126,7 +124,7 @@ class SEMHMM(BaseEstimator):
         exhaustive: bool = False,
         em_tolerance: float = 1e-3,
         em_steps: int = 30,
-        least_loop: float | None = None,
+        backoff: tuple[float, float] | Literal["auto"] | None = "auto",
         events: Sequence[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         observer: Observer | None = None,
@@ -147,7 +145,7 @@ class SEMHMM(BaseEstimator):
         self.exhaustive = exhaustive
         self.em_tolerance = em_tolerance
         self.em_steps = em_steps
-        self.least_loop = least_loop
+        self.backoff = backoff
         self.events = events
         self.random_state = random_state
         self.observer = observer
@@ -199,13 +197,6 @@ class SEMHMM(BaseEstimator):
         self._finish(settings, packed)
         return self
 
-    def predict_gap(
-        self, X: Iterable[Sequence[Observation]], *, unknown: Unknown = "error"
-    ) -> NDArray[np.float64]:
-        """Probability of each event of ``events_`` in the gap (None) of each narrative."""
-        check_is_fitted(self, "script_")
-        return fill_gaps(self.script_, X, unknown=unknown)
-
     def score_samples(self, X: Narratives) -> NDArray[np.float64]:
         """Log-probability of each narrative."""
         check_is_fitted(self, "script_")
@@ -251,13 +242,24 @@ class SEMHMM(BaseEstimator):
             raise InputError("a pseudocount is 0, but score='marginal' needs positive ones")
         return prior
 
+    def _backoff(self) -> Backoff | None:
+        if self.backoff == "auto":
+            return Backoff() if self.score == "marginal" else None
+        if self.backoff is None:
+            return None
+        if not isinstance(self.backoff, tuple) or len(self.backoff) != 2:
+            raise InputError(f"backoff {self.backoff!r}, expected two pseudocounts")
+        return Backoff(*self.backoff)
+
     def _finish(self, settings: Settings, packed: Any) -> None:
         prior = pseudocounts(settings.prior, len(self._vocabulary), packed)
         model = self._progress.model
-        parameters = with_loops(
-            model.parameters(prior, elisions=settings.elisions),
-            _or(self.least_loop, MARGINAL_LOOP if settings.score == "marginal" else 0.0),
-        )
+        parameters = model.parameters(prior, elisions=settings.elisions)
+        backoff = self._backoff()
+        if backoff is not None:
+            parameters = back_off(
+                parameters, packed, settings.prior, backoff, elisions=settings.elisions
+            )
         self.script_ = Script.from_parameters(
             self._vocabulary, parameters, about=self._about(settings)
         )
@@ -382,22 +384,6 @@ def _with_events(progress: Progress, events: int) -> Progress:
         model, emission=np.pad(model.emission, more), support=np.pad(model.support, more)
     )
     return replace(progress, model=wider)
-
-
-def with_loops(parameters: Parameters, least: float) -> Parameters:
-    """Give every interior state a self-loop of at least this probability."""
-    if not 0 <= least < 1:
-        raise InputError(f"least_loop is {least}, expected a probability below 1")
-    if least == 0:
-        return parameters
-    dense = parameters.dense_transition()
-    inside = np.arange(1, parameters.states - 1)
-    stay = dense[inside, inside]
-    rare = inside[stay < least]
-    dense[rare, rare] = 0.0
-    dense[rare] *= (1 - least) / dense[rare].sum(axis=1, keepdims=True)
-    dense[rare, rare] = least
-    return Parameters.from_dense(dense, parameters.emission, parameters.elision)
 
 
 def _or(value: Any, usual: Any) -> Any:

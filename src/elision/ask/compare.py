@@ -1,0 +1,263 @@
+"""How two scripts differ: as distributions over tellings, on data, and state by state."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask import _html
+from elision.ask._checks import whole
+from elision.ask._matching import changes, match_states
+from elision.ask.hops import Hops
+from elision.ask.sample import tellings
+from elision.errors import InputError
+from elision.observations import Packer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.ask._matching import Change, Match
+    from elision.observations import Observation
+    from elision.script import Script
+
+TOLD = 0.01
+"""An event belongs to a script if at least this share of its tellings tells it..."""
+
+NOT_TOLD = 0.001
+"""...and not to the other if less than this share does."""
+
+SHOWN = 8
+"""Changes that a printed comparison shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its standard error; infinite without one."""
+
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} ± {self.error:.1g}" if math.isfinite(self.value) else "infinite"
+
+
+@dataclass(frozen=True, slots=True)
+class OnData:
+    """Two scripts on the same narratives.
+
+    Attributes
+    ----------
+    first, second
+        Mean log-probability of the narratives that both can tell.
+    difference
+        First less second, over the same narratives.
+    both, only_first, only_second, neither
+        How many narratives the scripts can tell.
+    """
+
+    first: float
+    second: float
+    difference: Estimate
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+
+    def __str__(self) -> str:
+        told = f"{self.both} narratives that both can tell"
+        if self.only_first or self.only_second or self.neither:
+            told += f" ({self.only_first} only the first, {self.only_second} only the second"
+            told += f", {self.neither} neither)"
+        if not self.both:
+            return told
+        return f"log-probability {self.first:.3f} and {self.second:.3f} over {told}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a second script differs from a first one.
+
+    Attributes
+    ----------
+    jensen_shannon
+        Of the two distributions over tellings, in nats: 0 if they are the same, log 2 if no
+        telling is possible in both.
+    from_first, from_second
+        Kullback-Leibler divergence of the second from the first, over tellings of the first, and
+        the other way round; infinite where the other script cannot tell them all.
+    impossible
+        Share of the first script's tellings that the second cannot tell, and the other way round.
+    on_data
+        The same on narratives, if some were given.
+    only_first, only_second
+        Events that just one of them tells, with the share of its tellings that do.
+    states
+        States of the two that stand for the same, in order.
+    unmatched_first, unmatched_second
+        States without a counterpart.
+    changes
+        What differs between matched states, largest first.
+    """
+
+    jensen_shannon: Estimate
+    from_first: Estimate
+    from_second: Estimate
+    impossible: tuple[float, float]
+    on_data: OnData | None
+    only_first: tuple[tuple[str, float], ...]
+    only_second: tuple[tuple[str, float], ...]
+    states: tuple[Match, ...]
+    unmatched_first: tuple[str, ...]
+    unmatched_second: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        lines = self._measures()
+        for which, events in (("first", self.only_first), ("second", self.only_second)):
+            if events:
+                listed = ", ".join(f"{event} ({share:.0%})" for event, share in events)
+                lines.append(f"only the {which} tells {listed}")
+        for which, states in (("first", self.unmatched_first), ("second", self.unmatched_second)):
+            if states:
+                lines.append(f"only the {which} has the states {', '.join(states)}")
+        lines += map(str, self.changes[:SHOWN])
+        return "\n".join(lines)
+
+    def _measures(self) -> list[str]:
+        lines = [f"Jensen-Shannon divergence {self.jensen_shannon} (0 alike, 0.693 unlike)"]
+        for which, other, value, lost in (
+            ("first", "second", self.from_first, self.impossible[0]),
+            ("second", "first", self.from_second, self.impossible[1]),
+        ):
+            text = f"Kullback-Leibler divergence over tellings of the {which} {value}"
+            lines.append(text + (f": the {other} cannot tell {lost:.0%} of them" if lost else ""))
+        return [*lines, str(self.on_data)] if self.on_data else lines
+
+    def _repr_html_(self) -> str:
+        rows = [[change.what, change.first, change.second] for change in self.changes]
+        return _html.table(["", "first", "second"], rows, caption="; ".join(self._measures()))
+
+
+def compare(
+    script: Script,
+    other: Script,
+    narratives: Iterable[Iterable[Observation]] | None = None,
+    *,
+    samples: int = 2000,
+    random_state: int = 0,
+) -> Comparison:
+    """Say how another script differs from a script.
+
+    Parameters
+    ----------
+    script, other
+        The scripts; they need not have the same events.
+    narratives
+        Narratives to compare their probabilities on.
+    samples
+        How many tellings of each are drawn to estimate the divergences.
+    random_state
+        Seed of the drawing.
+
+    Notes
+    -----
+    Divergences are means over drawn tellings, given with their standard errors. States are matched
+    by what they tell, how often they are silent and where in the story they stand, so that the sum
+    of the differences is least; a state too unlike all others stays without a counterpart.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> first = el.examples.doorbell()
+    >>> silence = 0.8 * first.elision
+    >>> told = first.emission * ((1 - silence) / (1 - first.elision))[:, None]
+    >>> second = el.Script(first.events, first.transition, told, silence)
+    >>> found = compare(first, second, samples=500)
+    >>> found.jensen_shannon.value < 0.1, found.impossible
+    (True, (0.0, 0.0))
+    >>> print(found.changes[0])
+    hear doorbell: silent 30% -> 24%
+    """
+    samples = whole(samples, "samples", 2)
+    seeds = np.random.SeedSequence(whole(random_state, "random_state")).spawn(2)
+    ratios = []
+    for drawn_from, against, seed in ((script, other, seeds[0]), (other, script, seeds[1])):
+        drawn = tellings(drawn_from, samples, random_state=np.random.default_rng(seed))
+        ratios.append(_log_probs(drawn_from, drawn) - _log_probs(against, drawn))
+    first_told, second_told = 1 - Hops(script).never()[0], 1 - Hops(other).never()[0]
+    first_shares = dict(zip(script.events, first_told.tolist(), strict=True))
+    second_shares = dict(zip(other.events, second_told.tolist(), strict=True))
+    matched = match_states(script, other)
+    paired_first = {match.first for match in matched}
+    paired_second = {match.second for match in matched}
+    return Comparison(
+        jensen_shannon=_jensen_shannon(*ratios),
+        from_first=_mean(ratios[0]),
+        from_second=_mean(ratios[1]),
+        impossible=(float(np.isinf(ratios[0]).mean()), float(np.isinf(ratios[1]).mean())),
+        on_data=None if narratives is None else _on_data(script, other, narratives),
+        only_first=_only(first_shares, second_shares),
+        only_second=_only(second_shares, first_shares),
+        states=tuple(matched),
+        unmatched_first=tuple(name for name in script.states if name not in paired_first),
+        unmatched_second=tuple(name for name in other.states if name not in paired_second),
+        changes=tuple(changes(script, other, matched)),
+    )
+
+
+def _log_probs(script: Script, narratives: Sequence[Sequence[Observation]]) -> NDArray[np.float64]:
+    """Log-probabilities; -inf also where an event is unknown."""
+    packer = Packer(script.events, unknown="ignore")
+    packed = packer.pack(narratives)
+    result = script.lattice.log_prob(packed)[packed.place]
+    kept = np.diff(packed.offset)[packed.place]
+    return np.where(kept == [len(one) for one in narratives], result, -np.inf)
+
+
+def _mean(values: NDArray[np.float64]) -> Estimate:
+    if np.isinf(values).any():
+        return Estimate(math.inf, 0.0)
+    return Estimate(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))))
+
+
+def _jensen_shannon(first: NDArray[np.float64], second: NDArray[np.float64]) -> Estimate:
+    """Half the mean of log(2 P / (P + Q)) over each side, from log(P / Q)."""
+    sides = [_mean(math.log(2) - np.logaddexp(0.0, -values)) for values in (first, second)]
+    error = math.hypot(sides[0].error, sides[1].error) / 2
+    return Estimate(max(0.0, (sides[0].value + sides[1].value) / 2), error)
+
+
+def _on_data(script: Script, other: Script, narratives: Iterable[Iterable[Observation]]) -> OnData:
+    given = [list(narrative) for narrative in narratives]
+    if not given:
+        raise InputError("no narratives, expected at least one")
+    first, second = _log_probs(script, given), _log_probs(other, given)
+    able_first, able_second = np.isfinite(first), np.isfinite(second)
+    both = able_first & able_second
+    difference = first[both] - second[both]
+    error = difference.std(ddof=1) / math.sqrt(len(difference)) if len(difference) > 1 else 0.0
+    count = max(1, int(both.sum()))
+    return OnData(
+        first=float(first[both].sum() / count),
+        second=float(second[both].sum() / count),
+        difference=Estimate(float(difference.sum() / count), float(error)),
+        both=int(both.sum()),
+        only_first=int((able_first & ~able_second).sum()),
+        only_second=int((able_second & ~able_first).sum()),
+        neither=int((~able_first & ~able_second).sum()),
+    )
+
+
+def _only(here: dict[str, float], there: dict[str, float]) -> tuple[tuple[str, float], ...]:
+    """Events of one script that the other does not tell, most told first."""
+    own = [
+        (event, share)
+        for event, share in here.items()
+        if share >= TOLD and there.get(event, 0.0) < NOT_TOLD
+    ]
+    return tuple(sorted(own, key=lambda pair: -pair[1]))

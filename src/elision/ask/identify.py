@@ -1,0 +1,280 @@
+"""Which of many scripts a telling is a telling of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elision.ask import _html
+from elision.ask._evidence import (
+    STRAY,
+    Background,
+    Heard,
+    Sentence,
+    Sheet,
+    Symbol,
+    hear_events,
+    log_bounds,
+    log_evidence,
+    symbols_of,
+)
+from elision.ask._word_evidence import WORDY_STRAY, Reading, event_words, script_words
+from elision.ask.hops import Hops
+from elision.errors import InputError
+from elision.observations import real, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.observations import Observation
+    from elision.script import Script
+    from elision.text.extract import EventExtractor
+
+IMPLAUSIBLE = 25.0
+"""A script whose evidence is this far (log) below the best one's is left out: e^-25 is 1e-11."""
+
+LEAST_CANDIDATES = 50
+"""Scripts that are looked at closely however little the words of a telling speak for them."""
+
+LEAST_PROBABILITY = 1e-9
+"""Candidates below this are not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A script, or none of them (None), and how probable it is.
+
+    ``log_evidence`` is the logarithm of how much more probable the telling is under the script than
+    under *none of these*, before any prior.
+    """
+
+    name: str | None
+    probability: float
+    log_evidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """Which script a telling is a telling of: candidates, most probable first.
+
+    Scripts that are out of the question are left out.
+    """
+
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def best(self) -> str | None:
+        """Name of the most probable script; None if it is none of them."""
+        return self.candidates[0].name
+
+    def probability(self, name: str | None) -> float:
+        """Return how probable a script is, or none of them (None)."""
+        return next((one.probability for one in self.candidates if one.name == name), 0.0)
+
+    def __str__(self) -> str:
+        shown = [one for one in self.candidates[:5] if one.probability >= 0.0005]
+        return "\n".join(f"{_shown(one.name)}  {one.probability:.1%}" for one in shown)
+
+    def _repr_html_(self) -> str:
+        rows = [(_shown(one.name), one.probability) for one in self.candidates[:10]]
+        return _html.table(["script", "probability"], rows)
+
+
+def _shown(name: str | None) -> str:
+    return "(none of these)" if name is None else name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witness:
+    """A script that is looked at closely."""
+
+    value: Any
+    script: Script
+    hops: Hops
+    by_event: dict[str, dict[str, int]] | None
+
+    @classmethod
+    def of(cls, value: Any) -> Witness:
+        """Take the script of whatever has one."""
+        extractor: EventExtractor | None = getattr(value, "extractor", None)
+        by_event = None if extractor is None else event_words(extractor)
+        script: Script = value.asked
+        return cls(value, script, Hops(script), by_event)
+
+    def sheet(self) -> Sheet:
+        """What is to be known of the script without loading it."""
+        extractor: EventExtractor | None = getattr(self.value, "extractor", None)
+        return Sheet.of(self.script, None if extractor is None else script_words(extractor))
+
+
+class Identifier:
+    """Identifies tellings.
+
+    Parameters
+    ----------
+    names, sheets, priors
+        Of the scripts.
+    witness
+        Gives the script of a name: it is asked only for those that may be meant.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        sheets: Sequence[Sheet],
+        priors: NDArray[np.float64],
+        witness: Callable[[str], Witness],
+    ) -> None:
+        self._names = list(names)
+        self._sheets = list(sheets)
+        self._priors = priors
+        self._witness = witness
+        self._words: Counter[str] = Counter()
+        for sheet in sheets:
+            self._words.update(sheet.words or {})
+        self.background = Background(sheets, priors)
+
+    def identify(
+        self,
+        narratives: Iterable[Sequence[Observation]],
+        none_of_these: float,
+        *,
+        begun: bool = False,
+    ) -> list[Identification]:
+        """Identify tellings, or what may be the beginnings of some.
+
+        Parameters
+        ----------
+        narratives
+            What was told.
+        none_of_these
+            Prior probability that it is none of the scripts.
+        begun
+            Whether more may follow.
+        """
+        tellings = [self._told(number, one) for number, one in enumerate(narratives)]
+        evidence = np.full((len(tellings), len(self._names)), -np.inf)
+        nothing = np.zeros(len(tellings))
+        for wordy in (False, True):
+            places = [n for n, one in enumerate(tellings) if _is_wordy(one) is wordy]
+            if places:
+                part = [tellings[place] for place in places]
+                stray = WORDY_STRAY if wordy else STRAY
+                evidence[places] = self._evidence(part, stray, begun=begun)
+                lengths = np.array([len(one) for one in part])
+                nothing[places] = self.background.log_length(lengths, stray, begun=begun)
+        return [
+            self._identification(row, float(none), none_of_these)
+            for row, none in zip(evidence, nothing, strict=True)
+        ]
+
+    def _identification(
+        self, evidence: NDArray[np.float64], nothing: float, share: float
+    ) -> Identification:
+        with np.errstate(divide="ignore"):
+            logits = np.append(
+                np.log(self._priors * (1 - share)) + evidence, np.log(share) + nothing
+            )
+        chances = np.exp(logits - logits.max())
+        chances /= chances.sum()
+        relative = np.append(evidence - nothing, 0.0)
+        names: list[str | None] = [*self._names, None]
+        order = np.argsort(-chances, kind="stable").tolist()
+        return Identification(
+            tuple(
+                Candidate(names[place], float(chances[place]), float(relative[place]))
+                for place in order
+                if chances[place] >= LEAST_PROBABILITY
+            )
+        )
+
+    def _evidence(
+        self, tellings: list[tuple[Symbol, ...]], stray: float, *, begun: bool
+    ) -> NDArray[np.float64]:
+        """Log-evidence of each telling for each script, -inf where it is out of the question."""
+        symbols, numbers = symbols_of(tellings)
+        spoken = [row for row, one in enumerate(symbols) if isinstance(one, Sentence)]
+        sentences = [one for one in symbols if isinstance(one, Sentence)]
+        reading = Reading(sentences, self._words) if sentences else None
+        promise = self._promise(symbols, spoken, reading, numbers)
+        result = np.full(promise.shape, -np.inf)
+        best = np.full(len(tellings), -np.inf)
+        # The most promising first: what follows may then be seen to be out of the question.
+        for place in np.argsort(-promise.max(axis=0), kind="stable").tolist():
+            hopeful = np.flatnonzero(promise[:, place] >= best - IMPLAUSIBLE)
+            if len(hopeful):
+                witness = self._witness(self._names[place])
+                heard = hear_events(witness.script, symbols, self.background)
+                if reading is not None and witness.by_event is not None:
+                    by_words = reading.hear(witness.script, self._sheets[place], witness.by_event)
+                    _put(heard, spoken, by_words)
+                chosen = [numbers[telling] for telling in hopeful.tolist()]
+                found = log_evidence(witness.hops, heard, chosen, stray, begun=begun)
+                result[hopeful, place] = found
+                best[hopeful] = np.maximum(best[hopeful], found)
+        return result
+
+    def _promise(
+        self,
+        symbols: list[Symbol],
+        spoken: list[int],
+        reading: Reading | None,
+        numbers: list[NDArray[np.int64]],
+    ) -> NDArray[np.float64]:
+        """How much evidence there can be at most, (tellings, scripts), from the sheets alone.
+
+        For events this is a bound. For sentences it is a guess, by their words alone; then the
+        scripts that promise most, `LEAST_CANDIDATES` of them, are all looked at.
+        """
+        table = log_bounds(self._sheets, symbols, self.background)
+        if reading is None:
+            return np.array([table[:, row].sum(axis=1) for row in numbers])
+        for place, sheet in enumerate(self._sheets):
+            if sheet.words is not None:
+                table[place, spoken] = reading.unigram(sheet)
+        promise = np.array([table[:, row].sum(axis=1) for row in numbers])
+        count = min(LEAST_CANDIDATES, promise.shape[1])
+        first = np.argpartition(-promise, count - 1, axis=1)[:, :count]
+        np.put_along_axis(promise, first, np.inf, axis=1)
+        return promise
+
+    def _told(self, number: int, narrative: Sequence[Observation]) -> tuple[Symbol, ...]:
+        """Return a narrative as observations that can be compared."""
+        told = tuple(
+            _symbol(item, f"narrative {number}, event {place}")
+            for place, item in enumerate(narrative)
+        )
+        names = [one for one in told if isinstance(one, str)]
+        if not self._words or all(name in self.background.known for name in names):
+            return told
+        # Among sentences, what happens to be the name of an event is a short sentence too.
+        return tuple(Sentence(one) if isinstance(one, str) else one for one in told)
+
+
+def _put(heard: Heard, rows: list[int], found: Heard) -> None:
+    """Replace what was heard in some rows."""
+    for part, new in zip(heard, found, strict=True):
+        part[rows] = new
+
+
+def _symbol(item: object, where: str) -> Symbol:
+    if item is None or isinstance(item, str):
+        return item
+    if isinstance(item, Mapping):
+        shares = [(event, real(share)) for event, share in item.items()]
+        if all(isinstance(event, str) and 0 <= share <= 1 for event, share in shares):
+            positive = tuple(sorted((event, share) for event, share in shares if share > 0))
+            if positive:
+                return positive
+        raise InputError(f"{short(item)}, expected weights from 0 to 1 by event", where=where)
+    raise InputError(f"{short(item)} is no event, expected a name or weights", where=where)
+
+
+def _is_wordy(telling: tuple[Symbol, ...]) -> bool:
+    return any(isinstance(one, Sentence) for one in telling)

@@ -1,0 +1,141 @@
+"""Which events are missing together: the likeliest fillings of several gaps at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask import _html
+from elision.ask._best_first import Branch, likeliest
+from elision.ask._chain import Chain
+from elision.ask.fill import allowed_events
+from elision.ask.heard import check_top, gap_positions, hear
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elision.ask.heard import Item
+    from elision.observations import Unknown
+    from elision.script import Script
+
+USUAL_TOP = 10
+"""How many courses are returned where nothing is said: there may be very many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Events that may have come one after the other, and how probable just these are."""
+
+    events: tuple[str, ...]
+    probability: float
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.events) or '(nothing)'}  {self.probability:.0%}"
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Ranked fillings of all gaps at once: event g of an answer stands at ``positions[g]``.
+
+    ``exact`` says that there are certainly none more probable; each probability is exact anyway.
+    """
+
+    positions: tuple[int, ...]
+    answers: tuple[Course, ...]
+    exact: bool = True
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.answers))
+
+    def _repr_html_(self) -> str:
+        header = [*(f"gap at {position}" for position in self.positions), "probability"]
+        return _html.table(header, [(*one.events, one.probability) for one in self.answers])
+
+
+def fill_joint(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    top: int | None = None,
+    exclude: Iterable[str] = (),
+    unknown: Unknown = "error",
+) -> Joint:
+    """Rank the fillings of all gaps (None) of a narrative together.
+
+    The probability of a filling is P(narrative with it) / P(narrative with gaps). Stretches (...)
+    are summed over. The search is best first, and exact unless it would follow up more than
+    `elision.ask._best_first.MOST_EXPANDED` beginnings, which takes several gaps that hardly depend
+    on anything; then it goes on as a beam.
+
+    Parameters
+    ----------
+    script
+        The script of the activity.
+    narrative
+        Events, with None where one is missing.
+    top
+        How many fillings; ten by default.
+    exclude
+        Events that stand in none of the gaps.
+    unknown
+        What to do with events that the script does not know: "error" or "ignore".
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> print(fill_joint(el.examples.doorbell(), ["open door", None, None], top=2))
+    take parcel, close door  24%
+    greet visitor, close door  17%
+    """
+    check_top(top)
+    heard = hear(script, narrative, unknown=unknown)
+    positions = tuple(heard.positions[index] for index in gap_positions(heard))
+    chain = Chain(script, heard.items, allowed=allowed_events(script, exclude))
+    first, links = _between_gaps(chain)
+    root: Node = ((), first)
+    found, exact = likeliest(
+        root, lambda node, least: _extend(node, least, links, chain.shares), top or USUAL_TOP
+    )
+    return Joint(
+        positions,
+        tuple(
+            Course(tuple(script.events[o] for o in branch.node[0]), branch.probability)
+            for branch in found
+        ),
+        exact,
+    )
+
+
+Node = tuple[tuple[int, ...], "NDArray[np.float64]"]
+"""The events of the first gaps, and the probability of all but the last and the state there."""
+
+
+def _between_gaps(chain: Chain) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Which state tells the first gap, and how each gap's state leads to that of the next."""
+    gaps = [row for row, item in enumerate(chain.kept) if item is None]
+    links = []
+    for gap, following in pairwise(gaps):
+        link = chain.step(gap + 1)
+        for row in range(gap + 2, following + 1):
+            link = link @ chain.step(row)
+        links.append(link)
+    return chain.told[gaps[0]], links
+
+
+def _extend(
+    node: Node, least: float, links: list[NDArray[np.float64]], shares: NDArray[np.float64]
+) -> list[Branch[Node]]:
+    events, here = node
+    if events:
+        here = (here * shares[:, events[-1]]) @ links[len(events) - 1]
+    done = len(events) == len(links)
+    chances = here @ shares
+    return [
+        Branch(float(chances[o]), done, ((*events, o), here))
+        for o in np.flatnonzero((chances > 0) & (chances >= least)).tolist()
+    ]

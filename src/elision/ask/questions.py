@@ -1,0 +1,371 @@
+"""Every question that can be put to a script, as methods."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from elision.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from os import PathLike
+
+    import numpy as np
+
+    from elision.ask.align import Aligned
+    from elision.ask.anywhere import Anywhere
+    from elision.ask.between import Story
+    from elision.ask.compare import Comparison
+    from elision.ask.fill import Filling
+    from elision.ask.following import Following
+    from elision.ask.heard import Item
+    from elision.ask.joint import Joint
+    from elision.ask.order import Ordering
+    from elision.ask.posterior import StatePosterior
+    from elision.ask.resolve import Resolution
+    from elision.ask.sample import Sampled
+    from elision.ask.score import Conformance, Conformances
+    from elision.ask.stretch import Stretch
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+    from elision.show.draw import Drawing
+    from elision.show.picture import Direction
+    from elision.show.svg import Theme
+
+
+class Questions(ABC):
+    """What can be asked of a script, or of anything that has one.
+
+    Narratives are lists of events by name. None stands for some event, unknown which; a mapping
+    from event to weight for one of several; ``...``, where it is allowed, for any number of events.
+    If the script was learned from sentences, sentences will do as well. ``unknown="ignore"`` leaves
+    out what the script does not know, instead of complaining.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.examples.doorbell()
+    >>> print(script.next(["hear doorbell", "open door"], top=1))
+    greet visitor  35%
+    (nothing more)  3%
+    """
+
+    @property
+    @abstractmethod
+    def asked(self) -> Script:
+        """The script that answers."""
+
+    @overload
+    def fill(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+        unknown: Unknown = "error",
+        joint: Literal[False] = False,
+        anywhere: Literal[False] = False,
+    ) -> list[Filling]: ...
+
+    @overload
+    def fill(
+        self,
+        narrative: Iterable[Item],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+        unknown: Unknown = "error",
+        joint: Literal[False] = False,
+        anywhere: Literal[False] = False,
+    ) -> list[Filling | Stretch]: ...
+
+    @overload
+    def fill(
+        self,
+        narrative: Iterable[Item],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+        unknown: Unknown = "error",
+        joint: Literal[True],
+        anywhere: Literal[False] = False,
+    ) -> Joint: ...
+
+    @overload
+    def fill(
+        self,
+        narrative: Iterable[Item],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+        unknown: Unknown = "error",
+        joint: Literal[False] = False,
+        anywhere: Literal[True],
+    ) -> Anywhere: ...
+
+    def fill(
+        self,
+        narrative: Iterable[Item],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+        unknown: Unknown = "error",
+        joint: bool = False,
+        anywhere: bool = False,
+    ) -> Any:
+        """Rank the events that may fill the gaps of a narrative.
+
+        Parameters
+        ----------
+        narrative
+            Events, with None where one is missing, or ``...`` where any number may be.
+        top
+            How many answers; all by default, ten if ``joint``.
+        exclude
+            Events that are no answer.
+        unknown
+            "error" or "ignore": what to do with events that the script does not know.
+        joint
+            Rank fillings of all gaps together, not each gap by itself.
+        anywhere
+            One event is missing, and it is not known where: the narrative has no gap.
+
+        Returns
+        -------
+        list or Joint or Anywhere
+            A `Filling` for each None and a `Stretch` for each ``...``; or see `elision.ask.joint`
+            and `elision.ask.anywhere`.
+        """
+        from elision.ask.anywhere import fill_anywhere  # noqa: PLC0415
+        from elision.ask.fill import fill  # noqa: PLC0415
+        from elision.ask.joint import fill_joint  # noqa: PLC0415
+
+        if joint and anywhere:
+            raise InputError("both joint and anywhere, expected one of them")
+        question = fill_joint if joint else fill_anywhere if anywhere else fill
+        return question(self.asked, narrative, top=top, exclude=exclude, unknown=unknown)
+
+    def fill_many(
+        self,
+        narratives: Iterable[Iterable[Observation]],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+        unknown: Unknown = "error",
+    ) -> list[list[Filling]]:
+        """Fill the gaps of many narratives, each gap by itself, in far less time."""
+        from elision.ask.fill import fill_many  # noqa: PLC0415
+
+        return fill_many(self.asked, narratives, top=top, exclude=exclude, unknown=unknown)
+
+    def between(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        unknown: Unknown = "error",
+        least: float = 0.05,
+        ways: int = 0,
+    ) -> Story:
+        """What probably happened unsaid before, between and after the events of a narrative."""
+        from elision.ask.between import between  # noqa: PLC0415
+
+        return between(self.asked, narrative, unknown=unknown, least=least, ways=ways)
+
+    def between_many(
+        self,
+        narratives: Iterable[Iterable[Observation]],
+        *,
+        unknown: Unknown = "error",
+        least: float = 0.05,
+    ) -> list[Story]:
+        """What happened unsaid in each of many narratives, in far less time."""
+        from elision.ask.between import between_many  # noqa: PLC0415
+
+        return between_many(self.asked, narratives, unknown=unknown, least=least)
+
+    def next(
+        self,
+        narrative: Iterable[Item],
+        *,
+        steps: int = 1,
+        top: int | None = None,
+        unknown: Unknown = "error",
+    ) -> Following:
+        """Which event is told next after the beginning of a narrative, and whether any is."""
+        from elision.ask.following import following  # noqa: PLC0415
+
+        return following(self.asked, narrative, steps=steps, top=top, unknown=unknown)
+
+    def align(self, narrative: Iterable[Observation], *, unknown: Unknown = "error") -> Aligned:
+        """The most probable path of a narrative: who told what, and what was passed."""
+        from elision.ask.align import align  # noqa: PLC0415
+
+        return align(self.asked, narrative, unknown=unknown)
+
+    def posterior(
+        self, narrative: Iterable[Observation], *, unknown: Unknown = "error"
+    ) -> StatePosterior:
+        """Which state told which event and which were passed, all paths weighed."""
+        from elision.ask.posterior import posterior  # noqa: PLC0415
+
+        return posterior(self.asked, narrative, unknown=unknown)
+
+    def resolve(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        candidates: Iterable[str] | Mapping[str, float] | None = None,
+        top: int | None = None,
+        unknown: Unknown = "error",
+    ) -> list[Resolution]:
+        """What each ambiguous observation of a narrative stands for, in the light of the rest."""
+        from elision.ask.resolve import resolve  # noqa: PLC0415
+
+        return resolve(self.asked, narrative, candidates=candidates, top=top, unknown=unknown)
+
+    @overload
+    def sample(
+        self,
+        n: int = 1,
+        *,
+        random_state: int | np.random.Generator | None = None,
+        length: int | None = None,
+        given: Iterable[Item] | None = None,
+        complete: Literal[False] = False,
+        unknown: Unknown = "error",
+    ) -> list[list[str]]: ...
+
+    @overload
+    def sample(
+        self,
+        n: int = 1,
+        *,
+        random_state: int | np.random.Generator | None = None,
+        length: int | None = None,
+        given: Iterable[Item] | None = None,
+        complete: Literal[True],
+        unknown: Unknown = "error",
+    ) -> list[Sampled]: ...
+
+    def sample(
+        self,
+        n: int = 1,
+        *,
+        random_state: int | np.random.Generator | None = None,
+        length: int | None = None,
+        given: Iterable[Item] | None = None,
+        complete: bool = False,
+        unknown: Unknown = "error",
+    ) -> list[list[str]] | list[Sampled]:
+        """Draw tellings or, if ``complete``, the whole stories behind them.
+
+        Parameters
+        ----------
+        n
+            How many.
+        random_state
+            A seed or a generator; the same seed gives the same tellings.
+        length
+            How many events are told; any number by default.
+        given
+            A narrative with gaps (None) or stretches (...) that the tellings fit.
+        complete
+            Also what was passed over in silence.
+        unknown
+            "error" or "ignore": what to do with events of ``given`` that the script does not know.
+        """
+        from elision.ask.sample import stories, tellings  # noqa: PLC0415
+
+        draw = stories if complete else tellings
+        return draw(
+            self.asked, n, random_state=random_state, length=length, given=given, unknown=unknown
+        )
+
+    def score(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        unknown: Unknown = "ignore",
+        samples: int = 1000,
+        random_state: int = 0,
+    ) -> Conformance:
+        """How well a narrative fits the script, and which of its events do not."""
+        from elision.ask.heard import understood  # noqa: PLC0415
+        from elision.ask.score import score  # noqa: PLC0415
+
+        told = understood(self.asked, narrative)
+        return score(self.asked, told, unknown=unknown, samples=samples, random_state=random_state)
+
+    def conform(
+        self,
+        narratives: Iterable[Iterable[Observation]],
+        *,
+        unknown: Unknown = "ignore",
+        samples: int = 1000,
+        random_state: int = 0,
+    ) -> Conformances:
+        """How well each of many narratives fits the script, as a table."""
+        from elision.ask.heard import understood  # noqa: PLC0415
+        from elision.ask.score import conform  # noqa: PLC0415
+
+        told = (understood(self.asked, narrative) for narrative in narratives)
+        return conform(
+            self.asked, told, unknown=unknown, samples=samples, random_state=random_state
+        )
+
+    def order(
+        self,
+        events: Iterable[Observation],
+        *,
+        top: int = 1,
+        beam: int = 100,
+        unknown: Unknown = "error",
+    ) -> Ordering:
+        """In which order some events probably happened."""
+        from elision.ask.heard import understood  # noqa: PLC0415
+        from elision.ask.order import order  # noqa: PLC0415
+
+        told = understood(self.asked, events)
+        return order(self.asked, told, top=top, beam=beam, unknown=unknown)
+
+    def compare(
+        self,
+        other: Questions,
+        narratives: Iterable[Iterable[Observation]] | None = None,
+        *,
+        samples: int = 2000,
+        random_state: int = 0,
+    ) -> Comparison:
+        """How another script differs from this one."""
+        from elision.ask.compare import compare  # noqa: PLC0415
+
+        return compare(
+            self.asked, other.asked, narratives, samples=samples, random_state=random_state
+        )
+
+    def draw(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        telling: Iterable[Observation] | None = None,
+        least: float | None = None,
+        direction: Direction = "LR",
+        title: str | None = None,
+        theme: Theme = "auto",
+        unknown: Unknown = "error",
+    ) -> Drawing:
+        """Draw the script, with a telling laid over it if one is given; into a file if one is."""
+        from elision.ask.heard import understood  # noqa: PLC0415
+        from elision.show.draw import draw  # noqa: PLC0415
+
+        return draw(
+            self.asked,
+            path,
+            telling=None if telling is None else understood(self.asked, telling),
+            least=least,
+            direction=direction,
+            title=title,
+            theme=theme,
+            unknown=unknown,
+        )

@@ -1,0 +1,189 @@
+"""Tellings and complete stories drawn from a script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision.ask import _html
+from elision.ask._chain import Chain
+from elision.ask.heard import hear
+from elision.errors import InputError
+from elision.observations import short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elision.ask.heard import Item
+    from elision.observations import Unknown
+    from elision.script import Script
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One event of a complete story, the state it comes from, and whether it was told."""
+
+    event: str
+    state: str
+    told: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A telling, and the complete story behind it.
+
+    A state that was passed in silence has the event that it would have told.
+    """
+
+    told: tuple[str, ...]
+    story: tuple[Happened, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(one.event if one.told else f"  ({one.event})" for one in self.story)
+
+    def _repr_html_(self) -> str:
+        rows = [(one.event, "") if one.told else ("", one.event) for one in self.story]
+        return _html.table(["told", "unsaid"], rows)
+
+
+def tellings(
+    script: Script,
+    n: int = 1,
+    *,
+    random_state: int | np.random.Generator | None = None,
+    length: int | None = None,
+    given: Iterable[Item] | None = None,
+    unknown: Unknown = "error",
+) -> list[list[str]]:
+    """Draw tellings: only what was told.
+
+    Parameters
+    ----------
+    script
+        The script of the activity.
+    n
+        How many.
+    random_state
+        A seed or a generator; the same seed gives the same tellings.
+    length
+        How many events are told; any number by default.
+    given
+        A narrative with gaps (None) or stretches (...) that the tellings fit, instead of a length.
+    unknown
+        What to do with events of ``given`` that the script does not know: "error" or "ignore".
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> tellings(el.examples.doorbell(), random_state=5, length=3)
+    [['hear doorbell', 'say goodbye', 'close door']]
+    """
+    drawn = _draw(script, n, random_state, _condition(script, length, given, unknown))
+    names = np.array(script.events, object)
+    told = drawn.manner != 0
+    cuts = np.concatenate([[0], np.cumsum(told)])[drawn.offset].tolist()
+    events = names[drawn.event[told]].tolist()
+    return [events[a:b] for a, b in pairwise(cuts)]
+
+
+def stories(
+    script: Script,
+    n: int = 1,
+    *,
+    random_state: int | np.random.Generator | None = None,
+    length: int | None = None,
+    given: Iterable[Item] | None = None,
+    unknown: Unknown = "error",
+) -> list[Sampled]:
+    """Draw complete stories, what was left unsaid included; parameters as for `tellings`.
+
+    The same seed gives the stories behind the same tellings.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> print(stories(el.examples.doorbell(), random_state=1, given=["open door", ...])[0])
+      (hear doorbell)
+      (walk to door)
+    open door
+    take parcel
+      (close door)
+    """
+    drawn = _draw(script, n, random_state, _condition(script, length, given, unknown))
+    entries = [
+        Happened(script.events[event], script.states[state], manner != 0) if event >= 0 else None
+        for state, event, manner in zip(
+            drawn.state.tolist(), drawn.event.tolist(), drawn.manner.tolist(), strict=True
+        )
+    ]
+    found = []
+    cuts = drawn.offset.tolist()
+    for a, b in pairwise(cuts):
+        story = tuple([one for one in entries[a:b] if one is not None])
+        found.append(Sampled(tuple([one.event for one in story if one.told]), story))
+    return found
+
+
+class _Drawn(NamedTuple):
+    """Entries of all stories end to end: story s has those from offset[s] to offset[s + 1]."""
+
+    state: NDArray[np.int64]
+    event: NDArray[np.int64]
+    manner: NDArray[np.int64]
+    offset: NDArray[np.int64]
+
+
+def _condition(
+    script: Script, length: int | None, given: Iterable[Item] | None, unknown: Unknown
+) -> list[Item]:
+    if length is None:
+        return [...] if given is None else hear(script, given, unknown=unknown).items
+    if given is not None:
+        raise InputError("both a length and a narrative are given, expected one of them")
+    if isinstance(length, bool) or not isinstance(length, int) or length < 0:
+        raise InputError(f"length is {short(length)}, expected a whole number from 0")
+    return [None] * length
+
+
+def _draw(
+    script: Script, n: int, random_state: int | np.random.Generator | None, items: list[Item]
+) -> _Drawn:
+    from elision import _ask_kernels  # noqa: PLC0415 - numba is slow to import
+
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise InputError(f"n is {short(n)}, expected a whole number from 0")
+    chain = Chain(script, items)
+    rows = len(chain.kept) + 1
+    edges = script.parameters
+    first = np.searchsorted(edges.source, np.arange(script.size + 1))
+    cumulative = np.empty((rows, 3 * len(edges.source)))
+    for row in range(rows):
+        chances = np.column_stack(chain.entries(row)).ravel()
+        for a, b in pairwise((3 * first).tolist()):
+            cumulative[row, a:b] = np.cumsum(chances[a:b])
+    offset = np.empty(n + 1, np.int64)
+    state, event, manner = _ask_kernels.sample(
+        first,
+        edges.target,
+        cumulative,
+        script.emission,
+        chain.symbol,
+        chain.soft,
+        _generator(random_state),
+        offset,
+    )
+    return _Drawn(state, event, manner, offset)
+
+
+def _generator(random_state: object) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if random_state is None or (whole and random_state >= 0):  # type: ignore[operator]
+        return np.random.default_rng(random_state)  # type: ignore[arg-type]
+    raise InputError(f"random_state is {short(random_state)}, expected a seed or a numpy Generator")

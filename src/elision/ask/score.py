@@ -1,0 +1,304 @@
+"""How well a telling fits a script, and which of its events do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+from elision.ask import _html
+from elision.errors import InputError
+from elision.observations import short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+
+Kind: TypeAlias = Literal["unknown", "impossible", "repeated", "out of order", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Something odd about a telling.
+
+    Attributes
+    ----------
+    kind
+        "unknown": the script has no such event. "impossible": the script cannot tell the event
+        here. "repeated": told before, and improbable now. "out of order": the telling would be far
+        more probable with the event elsewhere. "skipped": probably happened and usually told.
+    position
+        Of the event in the telling; for "skipped" that of the event before which it was due.
+    event
+        The event.
+    weight
+        How odd: the surprise of a repeated event, the gain in log-probability of moving one that
+        is out of order, the probability that an event was skipped; infinite for the others.
+    note
+        The same in words.
+    """
+
+    kind: Kind
+    position: int
+    event: str
+    weight: float
+    note: str
+
+    def __str__(self) -> str:
+        return f"{self.event}: {self.note}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """How well a telling fits a script.
+
+    Attributes
+    ----------
+    told
+        What was told, by name.
+    log_prob
+        Log-probability of the telling, without the events that are flagged as unknown or
+        impossible; -inf if nothing of it can be told.
+    surprises
+        For each event -log P(event | the events before it); None for those left out.
+    ending
+        -log P(nothing more | all events). With the surprises it sums to ``-log_prob``.
+    p_value
+        Share of tellings of as many events, drawn from the script, that are no more probable than
+        this one; None if none were drawn.
+    oddness
+        Logarithm of how much more probable the telling is if its teller made one slip (exchanged
+        two neighbours, left out a usual event or told a strange one) than if not. Above 0 a slip
+        is the better explanation.
+    flags
+        What is odd, event by event.
+    """
+
+    told: tuple[str, ...]
+    log_prob: float
+    surprises: tuple[float | None, ...]
+    ending: float
+    p_value: float | None
+    oddness: float
+    flags: tuple[Flag, ...]
+
+    @property
+    def possible(self) -> bool:
+        """Whether the script can tell all of it."""
+        return all(flag.kind not in ("unknown", "impossible") for flag in self.flags)
+
+    def __str__(self) -> str:
+        width = max(map(len, self.told), default=0)
+        lines = []
+        for place, (event, surprise) in enumerate(zip(self.told, self.surprises, strict=True)):
+            lines += [f"  ({flag})" for flag in self.flags if _is_due(flag, place)]
+            found = "-" if surprise is None else f"{surprise:.1f}"
+            notes = "; ".join(flag.note for flag in self.flags if _is_about(flag, place))
+            lines.append(f"{event:<{width}}  {found:>5}  {notes}".rstrip())
+        lines += [f"  ({flag})" for flag in self.flags if _is_due(flag, len(self.told))]
+        return "\n".join([*lines, "", self._summary()])
+
+    def _summary(self) -> str:
+        chance = "" if self.p_value is None else f", p = {self.p_value:.3f}"
+        return f"log-probability {self.log_prob:.2f}{chance}, oddness {self.oddness:.1f}"
+
+    def _repr_html_(self) -> str:
+        rows: list[list[str]] = []
+        for place in range(len(self.told) + 1):
+            due = [flag for flag in self.flags if _is_due(flag, place)]
+            rows += [[f"({flag.event})", "", flag.note] for flag in due]
+            if place < len(self.told):
+                surprise = self.surprises[place]
+                found = "" if surprise is None else f"{surprise:.2f}"
+                notes = "; ".join(flag.note for flag in self.flags if _is_about(flag, place))
+                rows.append([self.told[place], found, notes])
+        return _html.table(["event", "surprise", "note"], rows, caption=self._summary())
+
+
+def _is_due(flag: Flag, place: int) -> bool:
+    return flag.kind == "skipped" and flag.position == place
+
+
+def _is_about(flag: Flag, place: int) -> bool:
+    return flag.kind != "skipped" and flag.position == place
+
+
+class Conformances(Sequence[Conformance]):
+    """How well each of many tellings fits, in the order in which they were given."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, found: Iterable[Conformance]) -> None:
+        self._found = tuple(found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, index: int) -> Conformance: ...
+    @overload
+    def __getitem__(self, index: slice) -> Conformances: ...
+    def __getitem__(self, index: int | slice) -> Conformance | Conformances:
+        found = self._found[index]
+        return found if isinstance(found, Conformance) else Conformances(found)
+
+    def __iter__(self) -> Iterator[Conformance]:
+        return iter(self._found)
+
+    def __repr__(self) -> str:
+        odd = sum(bool(one.flags) for one in self._found)
+        return f"<Conformances: {len(self)} tellings, {odd} with flags>"
+
+    def __str__(self) -> str:
+        lines = ["telling  events  log-prob  p-value  oddness  flags"]
+        for number, one in enumerate(self._found):
+            chance = "-" if one.p_value is None else f"{one.p_value:.3f}"
+            flags = "; ".join(map(str, one.flags))
+            row = f"{number:>7}  {len(one.told):>6}  {one.log_prob:>8.2f}  {chance:>7}"
+            lines.append(f"{row}  {one.oddness:>7.1f}  {flags}".rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        header = ["telling", "events", "log-probability", "p-value", "oddness", "flags"]
+        rows = [
+            [
+                str(number),
+                str(len(one.told)),
+                f"{one.log_prob:.2f}",
+                "" if one.p_value is None else f"{one.p_value:.3f}",
+                f"{one.oddness:.1f}",
+                "; ".join(map(str, one.flags)),
+            ]
+            for number, one in enumerate(self._found)
+        ]
+        return _html.table(header, rows)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one dictionary a telling, of plain values.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> script = el.examples.doorbell()
+        >>> found = conform(script, [["hear doorbell", "open door"]], samples=0)
+        >>> sorted(found.to_rows()[0])
+        ['events', 'flags', 'log_prob', 'most_surprising', 'oddness', 'p_value', 'telling']
+        """
+        rows = []
+        for number, one in enumerate(self._found):
+            known = [value for value in one.surprises if value is not None]
+            worst = None
+            if known:
+                worst = one.told[one.surprises.index(max(known))]
+            rows.append(
+                {
+                    "telling": number,
+                    "events": len(one.told),
+                    "log_prob": one.log_prob,
+                    "p_value": one.p_value,
+                    "oddness": one.oddness,
+                    "most_surprising": worst,
+                    "flags": "; ".join(map(str, one.flags)),
+                }
+            )
+        return rows
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the rows as a data frame of pandas, polars or pyarrow.
+
+        Raises
+        ------
+        InputError
+            If that library is not installed.
+        """
+        import narwhals as nw  # noqa: PLC0415 - slow to import
+
+        rows = self.to_rows()
+        names = list(rows[0]) if rows else ["telling", "events", "log_prob", "p_value", "oddness"]
+        columns = {name: [row[name] for row in rows] for name in names}
+        try:
+            return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        except ModuleNotFoundError:
+            raise InputError(f"{backend} is not installed", hint=f"pip install {backend}") from None
+        except (ValueError, TypeError):
+            problem = f"backend {short(backend)}, expected 'pandas', 'polars' or 'pyarrow'"
+            raise InputError(problem) from None
+
+
+def score(
+    script: Script,
+    narrative: Iterable[Observation],
+    *,
+    unknown: Unknown = "ignore",
+    samples: int = 1000,
+    random_state: int = 0,
+) -> Conformance:
+    """Say how well a telling fits a script, and which of its events do not.
+
+    Parameters
+    ----------
+    script
+        The script of the activity.
+    narrative
+        What was told. None stands for some event, a mapping for one of several.
+    unknown
+        "ignore" flags events that the script does not know and leaves them out, "error" refuses.
+    samples
+        How many tellings to draw for the p-value; 0 for none.
+    random_state
+        Seed of the drawing.
+
+    Notes
+    -----
+    The surprises are exact: the state that told last is filtered forward, every silent path
+    counted. Tellings for the p-value are drawn given the number of events, and it is (k + 1) /
+    (n + 1) for k of n that are no more probable; where this telling leaves events open (None), so
+    do they, and an ambiguous event counts as the one it most probably is. An impossible telling is
+    reported without the fewest events that make it possible.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> told = ["hear doorbell", "sneeze", "close door", "say goodbye"]
+    >>> print(score(el.examples.doorbell(), told, samples=99))
+    hear doorbell    0.4
+    sneeze             -  not in the script
+    close door       5.4
+    say goodbye        -  cannot be told here
+    <BLANKLINE>
+    log-probability -5.77, p = 0.010, oddness 15.2
+    """
+    return conform(
+        script, [narrative], unknown=unknown, samples=samples, random_state=random_state
+    )[0]
+
+
+def conform(
+    script: Script,
+    narratives: Iterable[Iterable[Observation]],
+    *,
+    unknown: Unknown = "ignore",
+    samples: int = 1000,
+    random_state: int = 0,
+) -> Conformances:
+    """Say how well each of many tellings fits a script; parameters as for `score`.
+
+    Like tellings are looked at once, and all tellings of one length share their samples.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> found = conform(el.examples.doorbell(), el.examples.doorbell_tellings())
+    >>> found
+    <Conformances: 20 tellings, 0 with flags>
+    >>> round(min(one.p_value for one in found), 2)
+    0.22
+    """
+    from elision.ask._conformance import Examiner  # noqa: PLC0415 - this module is the answer
+
+    if isinstance(narratives, (str, Mapping)):
+        raise InputError(f"{short(narratives)}, expected a list of narratives")
+    examiner = Examiner(script, unknown=unknown, samples=samples, random_state=random_state)
+    return Conformances(examiner.examine(narratives))

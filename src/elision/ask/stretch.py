@@ -1,0 +1,184 @@
+"""What is missing where any number of events may be missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask import _html
+from elision.ask._best_first import Branch, likeliest
+from elision.ask._chain import Chain
+from elision.ask.fill import Filling, allowed_events, ranked
+from elision.ask.joint import Course
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elision.ask.heard import Heard
+    from elision.script import Script
+
+LEAST_LEFT = 1e-9
+"""Counts go on until more events than that are less probable than this."""
+
+LONGEST = 10_000
+"""Counts end here in any case: a state may repeat itself very often."""
+
+USUAL_COURSES = 5
+"""How many courses are returned where nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """An event, and how often it is expected to stand in a stretch."""
+
+    event: str
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What may stand at ``position`` of a narrative, where ``...`` left the number open.
+
+    Attributes
+    ----------
+    position
+        Where the stretch is in the narrative.
+    counts
+        ``counts[n]`` is the probability that n events were told there.
+    more
+        Probability of more events than ``counts`` goes.
+    answers
+        The events, most expected first.
+    courses
+        The likeliest courses of all events of the stretch, in order.
+    exact
+        Whether there are certainly no courses more probable than these.
+    """
+
+    position: int
+    counts: tuple[float, ...]
+    more: float
+    answers: tuple[Expected, ...]
+    courses: tuple[Course, ...]
+    exact: bool = True
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.courses))
+
+    def _repr_html_(self) -> str:
+        rows = [(", ".join(one.events) or "(nothing)", one.probability) for one in self.courses]
+        caption = f"stretch at {self.position}"
+        return _html.table(["events", "probability"], rows, caption=caption)
+
+
+def fill_stretches(
+    script: Script, heard: Heard, *, top: int | None = None, exclude: Iterable[str] = ()
+) -> list[Filling | Stretch]:
+    """Say what may stand in the stretches (...) and gaps (None) of a narrative, each by itself.
+
+    A stretch stands for n = 0, 1, 2, ... events that were told there, in proportion to the
+    probability of the narrative with n gaps in its place.
+
+    Parameters
+    ----------
+    script
+        The script of the activity.
+    heard
+        Events, None where one is missing, ``...`` where any number may be missing, also none.
+    top
+        How many events and courses; all events and five courses by default.
+    exclude
+        Events that stand in none of the gaps and stretches.
+
+    Raises
+    ------
+    InputError
+        If the script cannot tell such a narrative.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> (found,) = el.examples.doorbell().fill(["open door", ..., "close door"], top=1)
+    >>> print(found)
+    take parcel  15%
+    >>> [round(probability, 2) for probability in found.counts]
+    [0.11, 0.43, 0.42, 0.04]
+    """
+    chain = Chain(script, heard.items, allowed=allowed_events(script, exclude))
+    told = chain.told
+    found: list[Filling | Stretch] = []
+    row = 0
+    for item, position in zip(heard.items, heard.positions, strict=True):
+        if item is ...:
+            begin = told[row - 1] if row else chain.start
+            found.append(_stretch(script.events, chain, row, begin, position, top))
+            continue
+        if item is None:
+            chances = told[row] @ chain.shares
+            (answers,) = ranked(script.events, chances[None] / chances.sum(), top)
+            found.append(Filling(position, answers))
+        row += 1
+    return found
+
+
+def _stretch(
+    events: tuple[str, ...],
+    chain: Chain,
+    row: int,
+    begin: NDArray[np.float64],
+    position: int,
+    top: int | None,
+) -> Stretch:
+    tell, stop = chain.stretch(row)
+    counts: list[float] = []
+    here = begin
+    while len(counts) < LONGEST and here.sum() > LEAST_LEFT:
+        counts.append(float(here @ stop))
+        here = here @ tell
+    in_all = np.linalg.solve((np.eye(len(stop)) - tell).T, begin @ tell) @ chain.shares
+    order = [o for o in np.argsort(-in_all, kind="stable").tolist() if in_all[o] > 0][:top]
+    root: Node = ((), begin)
+    courses, exact = likeliest(
+        root,
+        lambda node, least: _extend(node, least, tell, stop, chain.shares),
+        top or USUAL_COURSES,
+    )
+    return Stretch(
+        position=position,
+        counts=tuple(counts),
+        more=float(here.sum()),
+        answers=tuple(Expected(events[o], float(in_all[o])) for o in order),
+        courses=tuple(
+            Course(tuple(events[o] for o in branch.node[0]), branch.probability)
+            for branch in courses
+        ),
+        exact=exact,
+    )
+
+
+Node = tuple[tuple[int, ...], "NDArray[np.float64]"]
+"""The first events of a stretch, and the probability of them and the state that told the last."""
+
+
+def _extend(
+    node: Node,
+    least: float,
+    tell: NDArray[np.float64],
+    stop: NDArray[np.float64],
+    shares: NDArray[np.float64],
+) -> list[Branch[Node]]:
+    events, here = node
+    ahead = here @ tell
+    chances = ahead @ shares
+    branches = [
+        Branch(float(chances[o]), False, ((*events, o), ahead * shares[:, o]))
+        for o in np.flatnonzero((chances > 0) & (chances >= least)).tolist()
+    ]
+    end = float(here @ stop)
+    if end > 0 and end >= least:
+        branches.append(Branch(end, True, node))
+    return branches

@@ -1,0 +1,195 @@
+"""The application that commands register with, and the arguments that they share."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from elision.errors import InputError
+from elision.terminal import out, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from elision.ask.heard import Item
+    from elision.corpus import Corpus
+    from elision.ensemble import Ensemble
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+
+LARGEST_SEED = 2**32 - 1
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ScriptFile = Annotated[Path, typer.Argument(help="Script file.")]
+Telling = Annotated[
+    list[str], typer.Argument(help="Events or sentences in order; - reads lines of standard input.")
+]
+Gaps = Annotated[
+    list[str],
+    typer.Argument(
+        help="Events or sentences in order, ? where one is missing, ... where any number may be;"
+        " - reads lines of standard input."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+IgnoreUnknown = Annotated[
+    bool, typer.Option("--ignore-unknown", help="Leave out events that the script does not know.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of what is random.", min=0, max=LARGEST_SEED)]
+
+Format = Annotated[
+    str | None, typer.Option("--format", help="jsonl, json, csv, tsv, parquet, xes or text.")
+]
+Case = Annotated[
+    str | None, typer.Option("--case", help="Column that says which narrative a row is of.")
+]
+Activity = Annotated[
+    str | None, typer.Option("--activity", help="Column, or XES key, that names the event.")
+]
+Time = Annotated[
+    str | None, typer.Option("--time", help="Column of the time; '' keeps the order of the rows.")
+]
+DomainColumn = Annotated[
+    str | None, typer.Option("--domain-column", help="Column of the domain; '' for none.")
+]
+Lifecycle = Annotated[
+    str, typer.Option("--lifecycle", help="Events of a log to keep: complete or all.")
+]
+Encoding = Annotated[str, typer.Option("--encoding", help="How the text is written.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from elision import __version__  # noqa: PLC0415
+
+        out.print(f"elision {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _elision(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Learn the script behind many tellings of one activity, and ask it what was left unsaid."""
+
+
+def load(path: Path) -> Script | Ensemble:
+    """Read the script, or the scripts, of a file."""
+    import elision as el  # noqa: PLC0415
+
+    return el.load(path)
+
+
+def readable(loaded: Script | Ensemble) -> Script:
+    """Return the one script to look at, where states and not only events matter."""
+    import elision as el  # noqa: PLC0415
+
+    return loaded.script if isinstance(loaded, el.Ensemble) else loaded
+
+
+def told(arguments: Sequence[str]) -> list[Item]:
+    """Return the items of a telling as arguments give it.
+
+    Examples
+    --------
+    >>> told(["hear doorbell", "?", "..."])
+    ['hear doorbell', None, Ellipsis]
+    """
+    items: list[Item] = []
+    for argument in arguments:
+        items += [_item(line) for line in _lines()] if argument == "-" else [_item(argument)]
+    return items
+
+
+def told_events(arguments: Sequence[str], question: str) -> list[Observation]:
+    """Return the items of a telling for a question that knows no stretches."""
+    items = told(arguments)
+    if ... in items:
+        problem = f"{question} does not take a stretch of any number of events (...)"
+        raise InputError(problem, where=f"item {items.index(...) + 1}", hint="put ? for one event")
+    return cast("list[Observation]", items)
+
+
+def _item(text: str) -> Item:
+    if not text.strip():
+        raise InputError("an item of the telling is empty", hint="put ? where an event is missing")
+    return None if text == "?" else ... if text == "..." else text
+
+
+def _lines() -> list[str]:
+    try:
+        return [line.strip() for line in sys.stdin if line.strip()]
+    except UnicodeDecodeError as error:
+        raise InputError(f"no {error.encoding} text", where="standard input") from None
+
+
+def reply(found: object, show: Callable[[Any], None], *, as_json: bool) -> None:
+    """Print an answer: for machines, or for people by ``show``."""
+    if as_json:
+        print_json(found)
+    else:
+        show(found)
+
+
+def unknown(ignore: bool) -> Unknown:
+    """Return how questions are told to treat events that the script does not know."""
+    return "ignore" if ignore else "error"
+
+
+def read(
+    source: str,
+    *,
+    format: str | None = None,  # noqa: A002 - the word that users know
+    domain_column: str | None = None,
+    lifecycle: str = "complete",
+    **options: Any,
+) -> Corpus:
+    """Read narratives as `elision.read` does, by the options of a command."""
+    import elision as el  # noqa: PLC0415
+
+    more = cast("Any", {"format": format, "domain": domain_column, "lifecycle": lifecycle})
+    return el.read(source, **more, **options)
+
+
+_ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")
+_KEYWORD = re.compile(r"\b(format|case|activity|time|domain|encoding)=(?:'(\w*)')?")
+
+
+def worded(error: Exception) -> str:
+    """Return what an error says, in terms of the command line: arguments and options.
+
+    Examples
+    --------
+    >>> worded(InputError("no gap", hint="put None where an event is missing"))
+    'no gap (put ? where an event is missing)'
+    >>> worded(InputError("unknown event 'x'", where="narrative 0, event 2"))
+    "item 3: unknown event 'x'"
+    >>> worded(InputError("no such column", hint="name it with case=, or pass format='text'"))
+    'no such column (name it with --case, or pass --format text)'
+    """
+    if not isinstance(error, InputError):
+        return str(error)
+    hint = (error.hint or "").replace("put None ", "put ? ")
+    hint = hint.replace("unknown='ignore' leaves", "--ignore-unknown leaves")
+    hint = _KEYWORD.sub(_option, hint)
+    where = _ITEM.sub(lambda found: f"item {int(found[1]) + 1}", error.where or "")
+    return str(InputError(error.problem, where=where, hint=hint))
+
+
+def _option(found: re.Match[str]) -> str:
+    name = "--domain-column" if found[1] == "domain" else f"--{found[1]}"
+    return name if found[2] is None else f"{name} {found[2] or repr('')}"

@@ -1,0 +1,236 @@
+"""Questions about one telling: what is missing, what comes next, who told what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import typer
+
+from elision.cli.app import (
+    AsJson,
+    Gaps,
+    IgnoreUnknown,
+    ScriptFile,
+    Seed,
+    Telling,
+    app,
+    load,
+    readable,
+    reply,
+    told,
+    told_events,
+    unknown,
+)
+
+Top = Annotated[int, typer.Option(help="How many answers.", min=1)]
+Exclude = Annotated[list[str] | None, typer.Option(help="Not this event; may be given again.")]
+
+
+@app.command()
+def fill(
+    script: ScriptFile,
+    telling: Gaps,
+    joint: Annotated[
+        bool, typer.Option("--joint", help="All gaps together, not each by itself.")
+    ] = False,
+    anywhere: Annotated[
+        bool, typer.Option("--anywhere", help="One event is missing, and it is not known where.")
+    ] = False,
+    exclude: Exclude = None,
+    top: Top = 5,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is missing where a telling has a ? or ..., or anywhere.
+
+    Example: `elision fill doorbell.json "hear doorbell" ? "open door"`
+    """
+    from elision.cli import answers  # noqa: PLC0415
+
+    items = told(telling)
+    ways = cast("Any", {"joint": joint, "anywhere": anywhere})
+    found = load(script).fill(
+        items, top=top, exclude=exclude or (), unknown=unknown(ignore_unknown), **ways
+    )
+    if not as_json:
+        answers.show_telling(items)
+    show: Any = answers.show_fillings
+    if joint or anywhere:
+        show = answers.show_joint if joint else answers.show_anywhere
+    reply(found, show, as_json=as_json)
+
+
+@app.command()
+def between(
+    script: ScriptFile,
+    telling: Telling,
+    least: Annotated[
+        float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
+    ] = 0.05,
+    ways: Annotated[
+        int, typer.Option(help="Also so many of the likeliest silent ways a gap.", min=0)
+    ] = 0,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what probably happened unsaid in each gap of a telling.
+
+    Example: `elision between doorbell.json "hear doorbell" "open door"`
+    """
+    from elision.cli.answers import show_story  # noqa: PLC0415
+
+    found = load(script).between(
+        told_events(telling, "between"), least=least, ways=ways, unknown=unknown(ignore_unknown)
+    )
+    reply(found, show_story, as_json=as_json)
+
+
+@app.command("next")
+def following(
+    script: ScriptFile,
+    telling: Annotated[
+        list[str] | None,
+        typer.Argument(help="The beginning: events or sentences in order, ? and ... as in fill."),
+    ] = None,
+    steps: Annotated[int, typer.Option(help="How many events ahead.", min=1)] = 1,
+    top: Top = 5,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is told next, and whether anything is.
+
+    Example: `elision next doorbell.json "hear doorbell" "open door" --steps 2`
+    """
+    from elision.cli.answers import show_following  # noqa: PLC0415
+
+    found = load(script).next(
+        told(telling or []), steps=steps, top=top, unknown=unknown(ignore_unknown)
+    )
+    reply(found, show_following, as_json=as_json)
+
+
+@app.command()
+def align(
+    script: ScriptFile,
+    telling: Telling,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say which state told what on the most probable path, what it passed, and what fits nowhere.
+
+    Of several scripts the one to read answers, which `elision draw` shows.
+
+    Example: `elision align doorbell.json "hear doorbell" "open door"`
+    """
+    from elision.cli.answers import show_aligned  # noqa: PLC0415
+
+    found = readable(load(script)).align(
+        told_events(telling, "align"), unknown=unknown(ignore_unknown)
+    )
+    reply(found, show_aligned, as_json=as_json)
+
+
+@app.command()
+def posterior(
+    script: ScriptFile,
+    telling: Telling,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say which states may have told each event, all paths weighed.
+
+    Of several scripts the one to read answers, which `elision draw` shows.
+
+    Example: `elision posterior doorbell.json "hear doorbell" "open door"`
+    """
+    from elision.cli.answers import show_posterior  # noqa: PLC0415
+
+    found = readable(load(script)).posterior(
+        told_events(telling, "posterior"), unknown=unknown(ignore_unknown)
+    )
+    reply(found, show_posterior, as_json=as_json)
+
+
+@app.command()
+def resolve(
+    script: ScriptFile,
+    telling: Gaps,
+    candidate: Annotated[
+        list[str] | None, typer.Option(help="What a ? may stand for; any event by default.")
+    ] = None,
+    top: Top = 5,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what vague lines (?) and ambiguous sentences stand for, in the light of the rest.
+
+    Example: `elision resolve doorbell.json "open door" ? --candidate "greet visitor" --candidate
+    "take parcel"`
+    """
+    from elision.cli.answers import show_resolutions  # noqa: PLC0415
+
+    items = told_events(telling, "resolve")
+    found = load(script).resolve(
+        items,
+        candidates=candidate or None,
+        top=top,
+        unknown=unknown(ignore_unknown),
+    )
+    reply(found, lambda found: show_resolutions(items, found), as_json=as_json)
+
+
+@app.command()
+def order(
+    script: ScriptFile,
+    events: Annotated[
+        list[str], typer.Argument(help="Events or sentences in any order; - for standard input.")
+    ],
+    top: Annotated[int, typer.Option(help="How many of the most probable orders.", min=1)] = 3,
+    beam: Annotated[
+        int, typer.Option(help="Beginnings to follow where there are very many orders.", min=1)
+    ] = 100,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put events into the order in which they probably happened.
+
+    Example: `elision order doorbell.json "close door" "hear doorbell" "open door"`
+    """
+    from elision.cli.answers import show_ordering  # noqa: PLC0415
+
+    found = load(script).order(
+        told_events(events, "order"), top=top, beam=beam, unknown=unknown(ignore_unknown)
+    )
+    reply(found, show_ordering, as_json=as_json)
+
+
+@app.command()
+def sample(
+    script: ScriptFile,
+    given: Annotated[
+        list[str] | None, typer.Argument(help="What they fit: events, ? and ... as in fill.")
+    ] = None,
+    number: Annotated[int, typer.Option("-n", "--number", help="How many.", min=0)] = 1,
+    length: Annotated[int | None, typer.Option(help="How many events are told.", min=0)] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Also what was left unsaid.")
+    ] = False,
+    seed: Seed = 0,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw tellings from a script; the same seed draws the same.
+
+    Example: `elision sample doorbell.json -n 3 --complete`
+    """
+    from elision.cli.answers import show_stories, show_tellings  # noqa: PLC0415
+
+    found: Any = load(script).sample(
+        number,
+        random_state=seed,
+        length=length,
+        given=told(given) if given else None,
+        complete=cast("Any", complete),
+        unknown=unknown(ignore_unknown),
+    )
+    reply(found, show_stories if complete else show_tellings, as_json=as_json)

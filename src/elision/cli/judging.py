@@ -1,0 +1,281 @@
+"""Questions about fit: one telling or a whole log, two scripts, many scripts."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from elision.cli.app import (
+    Activity,
+    AsJson,
+    Case,
+    DomainColumn,
+    Encoding,
+    Format,
+    Lifecycle,
+    ScriptFile,
+    Seed,
+    Time,
+    app,
+    load,
+    read,
+    readable,
+    reply,
+    told_events,
+)
+from elision.errors import InputError
+from elision.terminal import plain, print_json, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.ask.compare import Comparison
+    from elision.ask.score import Conformances
+    from elision.ensemble import Ensemble
+    from elision.library import Library
+    from elision.script import Script
+
+FLAGGED = NONE_OF_THESE = 1
+"""Exit status where a check fails, and where a telling is of none of the scripts."""
+
+
+@app.command()
+def score(
+    script: ScriptFile,
+    telling: Annotated[
+        list[str] | None,
+        typer.Argument(help="Events or sentences in order; - reads lines of standard input."),
+    ] = None,
+    log: Annotated[
+        str | None, typer.Option(help="Score every narrative of this file instead.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit status 1 if something is flagged.")
+    ] = False,
+    flagged: Annotated[
+        bool, typer.Option("--flagged", help="With --log: list only what is flagged.")
+    ] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="With --log: print the table as CSV.")] = (
+        False
+    ),
+    samples: Annotated[
+        int, typer.Option(help="Tellings to draw for the p-value, 0 for none.", min=0)
+    ] = 1000,
+    seed: Seed = 0,
+    domain: Annotated[str | None, typer.Option(help="With --log: this domain only.")] = None,
+    format: Format = None,  # noqa: A002
+    case: Case = None,
+    activity: Activity = None,
+    time: Time = None,
+    domain_column: DomainColumn = None,
+    lifecycle: Lifecycle = "complete",
+    encoding: Encoding = "utf-8",
+    as_json: AsJson = False,
+) -> None:
+    """Say how well a telling, or each of a log, fits a script, and what is odd about it.
+
+    Example: `elision score doorbell.json "hear doorbell" "close door" "open door"`
+    """
+    from elision.cli.reports import show_conformance  # noqa: PLC0415
+
+    if (log is None) == (not telling):
+        problem = "both a telling and --log" if telling else "neither a telling nor --log"
+        raise InputError(f"{problem}, expected one of them")
+    loaded = load(script)
+    if log is None:
+        if as_csv or flagged:
+            raise InputError("--csv and --flagged are for a table", hint="name a file with --log")
+        items = told_events(telling or [], "score")
+        found = loaded.score(items, samples=samples, random_state=seed)
+        reply(found, show_conformance, as_json=as_json)
+        odd = bool(found.flags)
+    else:
+        corpus = read(
+            log,
+            format=format,
+            case=case,
+            activity=activity,
+            time=time,
+            domain_column=domain_column,
+            lifecycle=lifecycle,
+            encoding=encoding,
+        )
+        corpus = corpus if domain is None else corpus.domain(domain)
+        narratives = corpus.events if corpus.has_events else corpus.steps
+        table = loaded.conform(narratives, samples=samples, random_state=seed)
+        names = [one.id or str(number) for number, one in enumerate(corpus)]
+        _show_log(names, table, as_csv=as_csv, as_json=as_json, flagged=flagged)
+        odd = any(one.flags for one in table)
+    if check and odd:
+        raise typer.Exit(FLAGGED)
+
+
+def _show_log(
+    names: list[str], found: Conformances, *, as_csv: bool, as_json: bool, flagged: bool
+) -> None:
+    from elision.cli.reports import show_conformances  # noqa: PLC0415
+
+    listed = [
+        (name, one, row)
+        for name, one, row in zip(names, found, found.to_rows(), strict=True)
+        if one.flags or not flagged
+    ]
+    if as_json:
+        print_json([{"id": name, **plain(one)} for name, one, _ in listed])
+    elif as_csv:
+        _print_csv([{"id": name, **row} for name, _, row in listed])
+    else:
+        odd = sum(bool(one.flags) for one in found)
+        show_conformances([(name, one) for name, one, _ in listed], odd=odd, of=len(found))
+
+
+def _print_csv(rows: list[dict[str, Any]]) -> None:
+    from elision.terminal import out  # noqa: PLC0415
+
+    heads = ["id", "telling", "events", "log_prob", "p_value", "oddness", "most_surprising"]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*heads, "flags"], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        shown = {
+            name: printable(value) if isinstance(value, str) else value
+            for name, value in row.items()
+        }
+        writer.writerow(shown)
+    out.out(text.getvalue(), end="", highlight=False)
+
+
+@app.command()
+def compare(
+    script: ScriptFile,
+    other: Annotated[Path, typer.Argument(help="Another script file.")],
+    on: Annotated[
+        str | None, typer.Option(help="Also compare on the narratives of this file.")
+    ] = None,
+    domain: Annotated[str | None, typer.Option(help="With --on: this domain only.")] = None,
+    samples: Annotated[
+        int, typer.Option(help="Tellings to draw for the divergences.", min=2)
+    ] = 2000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Say how another script differs from a script.
+
+    Example: `elision compare monday.json tuesday.json --on stories.jsonl`
+    """
+    from elision.cli.reports import show_comparison  # noqa: PLC0415
+
+    narratives = None
+    if on is not None:
+        corpus = read(on)
+        corpus = corpus if domain is None else corpus.domain(domain)
+        narratives = corpus.events
+    found = _compared(load(script), load(other), narratives, samples=samples, random_state=seed)
+    names = (str(script), str(other))
+    reply(found, lambda found: show_comparison(found, *names), as_json=as_json)
+
+
+def _compared(
+    script: Script | Ensemble, other: Script | Ensemble, *narratives: Any, **options: Any
+) -> Comparison:
+    """Compare what scripts tell, and state by state only those that one can read."""
+    found = script.compare(other, *narratives, **options)
+    read_first, read_second = readable(script), readable(other)
+    if read_first is script and read_second is other:
+        return found
+    states = read_first.compare(read_second, **{**options, "samples": 2})
+    return replace(
+        found,
+        states=states.states,
+        unmatched_first=states.unmatched_first,
+        unmatched_second=states.unmatched_second,
+        changes=states.changes,
+    )
+
+
+class _Divided(TyperCommand):
+    """A command whose arguments after ``--`` are the telling."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep what comes after the first ``--`` aside."""
+        if "--" in args:
+            cut = args.index("--")
+            ctx.meta["told"] = args[cut + 1 :]
+            args = args[:cut]
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=_Divided)
+def identify(
+    context: typer.Context,
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCRIPTS... -- TELLING...",
+            help="Script files, or folders of them; then, after --, events or sentences in order."
+            " Without -- the first is the folder and the others are the telling.",
+        ),
+    ],
+    none_of_these: Annotated[
+        float, typer.Option(help="How probable it is beforehand that none of them is it.")
+    ] = 0.02,
+    top: Annotated[int, typer.Option(help="How many scripts.", min=1)] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Say which of several scripts a telling is of; exit status 1 if it is of none of them.
+
+    Example: `elision identify scripts/ -- "boil water" "pour water"`
+    """
+    from elision.cli.reports import show_identification  # noqa: PLC0415
+
+    after = context.meta.get("told")
+    paths, telling = (arguments[:1], arguments[1:]) if after is None else (arguments, after)
+    if not telling:
+        raise InputError("no telling, expected events or sentences after the scripts")
+    items = told_events(telling, "identify")
+    found = _library([Path(path) for path in paths]).identify(items, none_of_these=none_of_these)
+    listed = found.candidates[:top]
+    answer = {"best": found.best, "candidates": listed}
+    reply(answer, lambda _: show_identification(listed), as_json=as_json)
+    if found.best is None:
+        raise typer.Exit(NONE_OF_THESE)
+
+
+def _library(paths: Sequence[Path]) -> Library:
+    """The scripts of all files and folders, by name."""
+    from elision.library import Library  # noqa: PLC0415
+
+    if len(paths) == 1 and _is_library(paths[0]):
+        return Library.load(paths[0])
+    scripts: dict[str, Script | Ensemble] = {}
+    for path in paths:
+        if _is_library(path):
+            _add(scripts, Library.load(path).items())
+        else:
+            files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+            if not files:
+                raise InputError("no script file in this folder", where=str(path))
+            _add(scripts, ((file.stem, load(file)) for file in files))
+    return Library(scripts)
+
+
+def _is_library(path: Path) -> bool:
+    from elision.libraryfile import INDEX  # noqa: PLC0415
+
+    return (path / INDEX).is_file()
+
+
+def _add(scripts: dict[str, Script | Ensemble], more: Any) -> None:
+    """Add scripts under their names, or numbered ones where a name is taken."""
+    for name, script in more:
+        free, number = name, 1
+        while free in scripts:
+            number += 1
+            free = f"{name} ({number})"
+        scripts[free] = script

@@ -1,0 +1,271 @@
+"""From narratives to scripts: ``demo``, ``learn`` and ``events``."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from elision.cli.app import (
+    Activity,
+    AsJson,
+    Case,
+    DomainColumn,
+    Encoding,
+    Format,
+    Lifecycle,
+    Seed,
+    Time,
+    app,
+    read,
+)
+from elision.errors import InputError
+from elision.terminal import Number, cell, complain, err, make_table, out, print_json
+
+if TYPE_CHECKING:
+    from elision.learning import Learned
+    from elision.text.event_types import DomainTypes
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+class Method(StrEnum):
+    """Ways to learn a script."""
+
+    ENSEMBLE = "ensemble"
+    MARGINAL = "marginal"
+    SEM = "sem"
+    APPROX = "approx"
+    BMM = "bmm"
+    BMM_EM = "bmm-em"
+
+
+def _cost(value: float | None) -> float | None:
+    if value is not None and not (math.isfinite(value) and value >= 0):
+        raise typer.BadParameter(f"{value} is not a number from 0.")
+    return value
+
+
+def _output(value: Path) -> Path:
+    if str(value) == "-":
+        raise typer.BadParameter("'-' is standard output, expected a file or folder.")
+    return value
+
+
+@app.command()
+def demo(as_json: AsJson = False) -> None:
+    """Learn a script from twenty tellings of answering a doorbell, and ask what one left out.
+
+    Example: `elision demo`
+    """
+    import elision as el  # noqa: PLC0415
+    from elision.cli.answers import show_story  # noqa: PLC0415
+
+    tellings = el.examples.doorbell_tellings()
+    learner = el.ScriptEnsemble(random_state=0).fit(tellings)
+    given = ["hear doorbell", "open door", "close door"]
+    story = learner.between(given)
+    if as_json:
+        print_json(story)
+        return
+    out.print(
+        f"{len(tellings)} tellings of [bold]answering the doorbell[/], none of them complete."
+    )
+    out.print(f"Learned from them: {learner.ensemble_}\n")
+    out.print("Somebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
+    show_story(story)
+
+
+@app.command()
+def learn(
+    narratives: Annotated[str, typer.Argument(help="File of narratives, - for standard input.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Script file; a folder if there are several domains.",
+            callback=_output,
+        ),
+    ],
+    method: Annotated[
+        Method, typer.Option(help="How to learn; sem, approx, bmm and bmm-em are the paper's.")
+    ] = Method.ENSEMBLE,
+    members: Annotated[
+        int | None, typer.Option(help="With ensemble: number of scripts.", min=1)
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option("--batch-size", "-r", help="Narratives a batch.", min=1)
+    ] = None,
+    state_cost: Annotated[
+        float | None, typer.Option(help="Cost of a state, the paper's kappa_q.", callback=_cost)
+    ] = None,
+    edge_cost: Annotated[
+        float | None, typer.Option(help="Cost of an edge, kappa_t.", callback=_cost)
+    ] = None,
+    constraint_cost: Annotated[
+        float | None, typer.Option(help="Cost of a violated constraint, kappa_c.", callback=_cost)
+    ] = None,
+    seed: Seed = 0,
+    domain: Annotated[str | None, typer.Option(help="Learn this domain only.")] = None,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="With sem: try every move again after each one.")
+    ] = False,
+    paper_plan: Annotated[
+        bool, typer.Option("--paper-plan", help="Re-read everything after each batch.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")
+    ] = False,
+    format: Format = None,  # noqa: A002
+    case: Case = None,
+    activity: Activity = None,
+    time: Time = None,
+    domain_column: DomainColumn = None,
+    lifecycle: Lifecycle = "complete",
+    encoding: Encoding = "utf-8",
+    as_json: AsJson = False,
+) -> None:
+    """Learn one script for each domain in a file of narratives.
+
+    Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
+    """
+    from elision.learning import learn_domains  # noqa: PLC0415
+
+    corpus = read(
+        narratives,
+        format=format,
+        case=case,
+        activity=activity,
+        time=time,
+        domain_column=domain_column,
+        lifecycle=lifecycle,
+        encoding=encoding,
+    )
+    given = {
+        "members": members,
+        "batch_size": batch_size,
+        "state_cost": state_cost,
+        "edge_cost": edge_cost,
+        "constraint_cost": constraint_cost,
+        "random_state": seed,
+        "exhaustive": exhaustive or None,
+        "plan": "paper" if paper_plan else None,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    try:
+        learned = learn_domains(
+            corpus,
+            output,
+            source=narratives,
+            only=domain,
+            method=method.value,
+            settings=settings,
+            resume=resume,
+            console=err,
+        )
+    except KeyboardInterrupt:
+        complain("interrupted (--resume goes on after what is complete)")
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json([one.summary() for one in learned])
+    else:
+        _show_learned(learned)
+
+
+def _show_learned(learned: list[Learned]) -> None:
+    sought = any(one.constraints for one in learned)
+    numbers = ["narratives", "states", "edges", "elision", "log-prob"]
+    numbers += ["constraints", "violated"] if sought else []
+    table = make_table("domain", *map(Number, numbers), "file")
+    for one in learned:
+        low, mean, high = one.elision
+        table.add_row(
+            cell(one.domain or "-"),
+            str(one.narratives),
+            str(one.states),
+            str(one.edges),
+            f"{mean:.0%} ({low:.0%}-{high:.0%})",
+            f"{one.log_prob:.2f}",
+            *((str(one.constraints), str(one.violated)) if sought else ()),
+            cell(str(one.path)),
+        )
+    out.print(table)
+
+
+@app.command()
+def events(
+    narratives: Annotated[str, typer.Argument(help="File of sentences, - for standard input.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="JSONL file of the narratives with their events."),
+    ] = None,
+    similarity: Annotated[str, typer.Option(help="mixed, or wordnet as in the paper.")] = "mixed",
+    types: Annotated[int | None, typer.Option(help="Number of event types.", min=1)] = None,
+    keep_rare: Annotated[
+        bool, typer.Option("--keep-rare", help="Keep rare steps as types of their own.")
+    ] = False,
+    domain: Annotated[str | None, typer.Option(help="This domain only.")] = None,
+    format: Format = None,  # noqa: A002
+    case: Case = None,
+    activity: Activity = None,
+    time: Time = None,
+    domain_column: DomainColumn = None,
+    lifecycle: Lifecycle = "complete",
+    encoding: Encoding = "utf-8",
+    as_json: AsJson = False,
+) -> None:
+    """Turn raw sentences into named event types, domain by domain.
+
+    Example: `elision events stories.jsonl -o events.jsonl`
+    """
+    import elision as el  # noqa: PLC0415
+
+    corpus = read(
+        narratives,
+        format=format,
+        case=case,
+        activity=activity,
+        time=time,
+        domain_column=domain_column,
+        lifecycle=lifecycle,
+        encoding=encoding,
+    )
+    if domain is not None:
+        corpus = corpus.domain(domain)
+    if output is not None and narratives != "-" and output.exists() and output.samefile(narratives):
+        raise InputError("the sentences are in this file, expected another", where=str(output))
+    extractor = el.EventExtractor(
+        cast("Any", similarity), n_types=types, rare="keep" if keep_rare else "drop"
+    )
+    found = extractor.fit_transform(corpus)
+    if output is not None:
+        found.to_jsonl(output)
+    if as_json:
+        print_json({name: _described(one) for name, one in extractor.domains_.items()})
+    else:
+        _show_types(extractor.domains_, len(extractor.dropped_))
+
+
+def _described(domain: DomainTypes) -> list[dict[str, Any]]:
+    return [
+        {"name": one.name, "steps": one.size, "examples": list(one.sentences)}
+        for one in domain.types
+    ]
+
+
+def _show_types(domains: dict[str, DomainTypes], dropped: int) -> None:
+    """Print the event types of each domain, most told first, with examples."""
+    for domain, types in domains.items():
+        table = make_table(domain or "event type", Number("steps"), "for example")
+        for one in types.types:
+            examples = cell("; ".join(one.sentences[:3]), "dim")
+            table.add_row(cell(one.name), str(one.size), examples)
+        out.print(table)
+        out.print()
+    if dropped:
+        out.print(f"{dropped} rare steps were dropped.")

@@ -1,0 +1,108 @@
+"""Scripts to look at: ``draw``, ``export`` and ``serve``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated, Any, cast
+
+import typer
+
+from elision.cli.app import (
+    AsJson,
+    IgnoreUnknown,
+    ScriptFile,
+    app,
+    load,
+    readable,
+    told_events,
+    unknown,
+)
+from elision.terminal import print_json, say
+
+HOST = "127.0.0.1"
+PORT = 8350
+
+Least = Annotated[
+    float | None, typer.Option(help="Hide what is rarer; as much as one can read.", min=0, max=1)
+]
+
+
+@app.command()
+def draw(
+    script: ScriptFile,
+    output: Annotated[Path, typer.Option("-o", "--output", help="File: .svg, .png or .pdf.")],
+    telling: Annotated[
+        list[str] | None,
+        typer.Option(help="Next event of a telling to lay over it; may be given again."),
+    ] = None,
+    least: Least = None,
+    direction: Annotated[str, typer.Option(help="LR, left to right, or TB, top to bottom.")] = "LR",
+    title: Annotated[str | None, typer.Option(help="What stands above.")] = None,
+    theme: Annotated[str, typer.Option(help="auto, light or dark.")] = "auto",
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a script; of several that answer together, the one to read.
+
+    Example: `elision draw doorbell.json -o doorbell.svg --telling "hear doorbell" --telling "open
+    door"`
+    """
+    drawing = readable(load(script)).draw(
+        output,
+        telling=told_events(telling, "draw") if telling else None,
+        least=least,
+        direction=cast("Any", direction),
+        title=title,
+        theme=cast("Any", theme),
+        unknown=unknown(ignore_unknown),
+    )
+    states, edges = len(drawing.picture.nodes) - 2, len(drawing.picture.edges)
+    if as_json:
+        print_json({"path": str(output), "states": states, "edges": edges})
+    else:
+        say(f"{output}: {states} states, {edges} edges")
+
+
+@app.command()
+def export(
+    script: ScriptFile,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="File: .dot, .mmd, .pnml, .bpmn, .fst.txt, .svg, .png or .pdf."
+        ),
+    ],
+    least: Least = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a script for another program, by the suffix; of several together, the one to read.
+
+    Example: `elision export doorbell.json -o doorbell.bpmn`
+    """
+    from elision.show.export import export as write  # noqa: PLC0415
+
+    write(readable(load(script)), output, least=least)
+    if as_json:
+        print_json({"path": str(output), "bytes": output.stat().st_size})
+    else:
+        say(f"{output}: {output.stat().st_size} bytes")
+
+
+@app.command()
+def serve(
+    scripts: Annotated[
+        list[Path] | None, typer.Argument(help="Script files, and folders of libraries.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Where to listen.")] = HOST,
+    port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = PORT,
+    open_browser: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
+) -> None:
+    """Open a local page on which scripts can be explored and asked; Ctrl-C ends it.
+
+    Example: `elision serve doorbell.json`
+    """
+    from elision.serve.command import serve as run  # noqa: PLC0415 - says what is missing itself
+
+    run(scripts or [], host=host, port=port, open_browser=open_browser)

@@ -1,0 +1,42 @@
+"""What is learned for a measurement: a script or an ensemble, from events or from sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elision.learning import make_learner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.corpus import Corpus
+
+
+def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None = None) -> Any:
+    """Learn from the tellings of one domain; sentences are turned into events first.
+
+    Parameters
+    ----------
+    train
+        The tellings.
+    seed
+        Seed of the learner.
+    method
+        Its name, see `elision.learning.METHODS`.
+    events
+        The vocabulary, if it is larger than what the tellings tell.
+
+    Returns
+    -------
+    Script or Ensemble
+        What can be asked; with the extractor in its notes if it was learned from sentences.
+    """
+    from elision.text.extract import EventExtractor  # noqa: PLC0415 - slow to import
+
+    extractor = None
+    if not train.has_events:
+        extractor = EventExtractor()
+        train = extractor.fit_transform(train)
+    learner = make_learner(method, events=events, random_state=seed).fit(train.events)
+    found = getattr(learner, "ensemble_", None) or learner.script_
+    return found if extractor is None else found.noted(extractor=extractor.to_dict())

@@ -1,0 +1,260 @@
+"""`Library`: many scripts by name, which can be asked together."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elision.ask.identify import Identification, Identifier, Witness
+from elision.errors import InputError
+from elision.libraryfile import Stored
+from elision.observations import real, short
+from elision.script import Script
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from elision.ask._evidence import Sheet
+    from elision.ask.between import Story
+    from elision.ask.fill import Filling
+    from elision.ask.following import Following
+    from elision.observations import Observation
+
+LOADED = 256
+"""Scripts of a library on disk that are kept in memory."""
+
+WORTH_ASKING = 0.001
+"""Scripts less probable than this are not asked when all answer together."""
+
+NONE_OF_THESE = 0.02
+"""Prior probability that a telling is of no script of the library."""
+
+
+class Library(Mapping[str, Any]):
+    """Scripts by name: which of them is being told, and what do they say together.
+
+    Parameters
+    ----------
+    scripts
+        A `Script`, an ensemble, or anything else that has a script to be asked, by name.
+    priors
+        How probable each is before anything was told; by default all the same.
+
+    Raises
+    ------
+    InputError
+        If there are no scripts, or a prior is no positive number.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> tea = el.Script.build(
+    ...     {"boil": {"boil water": 0.9, None: 0.1}, "pour": "pour water"},
+    ...     {"start": {"boil": 1}, "boil": {"pour": 1}, "pour": {"end": 1}},
+    ... )
+    >>> library = Library({"doorbell": el.examples.doorbell(), "tea": tea})
+    >>> print(library.identify(["boil water", "pour water"]))
+    tea  100.0%
+    >>> library.identify(["sneeze", "cough"]).best is None
+    True
+    """
+
+    def __init__(
+        self, scripts: Mapping[str, Any], priors: Mapping[str, float] | None = None
+    ) -> None:
+        if not isinstance(scripts, Mapping) or not scripts:
+            raise InputError(f"{short(scripts)}, expected scripts by name, at least one")
+        for name, script in scripts.items():
+            if not isinstance(name, str) or not name:
+                raise InputError(f"{short(name)} is no name of a script")
+            if not isinstance(script, (Stored, Script)) and not hasattr(script, "log_probs"):
+                raise InputError(f"{short(script)} is no script", where=f"script {short(name)}")
+        self._scripts = dict(scripts)
+        self._given_priors = _checked_priors(self._scripts, priors)
+        self._priors = self._given_priors / self._given_priors.sum()
+        self._witnesses: OrderedDict[str, Witness] = OrderedDict()
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Library:
+        """Read a library that `save` wrote; its scripts are read when they are needed.
+
+        Raises
+        ------
+        FileFormatError
+            If there is no library, or a damaged one.
+        """
+        from elision.libraryfile import load  # noqa: PLC0415
+
+        stored = load(path)
+        return cls(stored, {name: one.prior for name, one in stored.items()})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the library to a folder: an index, and a file for each script.
+
+        The index is replaced last and in one step, so that a reader sees the old library or the
+        new one. A folder that holds something else is refused.
+        """
+        from elision.libraryfile import save  # noqa: PLC0415
+
+        values = [one.path if isinstance(one, Stored) else one for one in self._scripts.values()]
+        priors = self._given_priors.tolist()
+        save(path, zip(self._scripts, priors, self._sheets, values, strict=True))
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._scripts[name]
+        return self._witness(name).value if isinstance(found, Stored) else found
+
+    def __len__(self) -> int:
+        return len(self._scripts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scripts)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._scripts
+
+    def __repr__(self) -> str:
+        return f"Library({len(self)} scripts, {len(self.events)} events)"
+
+    @property
+    def priors(self) -> dict[str, float]:
+        """How probable each script is before anything was told; they sum to one."""
+        return dict(zip(self._scripts, self._priors.tolist(), strict=True))
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Every event that some script tells, sorted."""
+        return tuple(sorted(self._identifier.background.known))
+
+    def identify(
+        self, narrative: Iterable[Observation], *, none_of_these: bool | float = True
+    ) -> Identification:
+        """Say which script a telling is a telling of.
+
+        Parameters
+        ----------
+        narrative
+            What was told: events, None for some event, mappings for one of several. If some of it
+            is no event that any script knows, and scripts were learned from sentences, all of it
+            is taken for sentences.
+        none_of_these
+            Prior probability that it is none of the scripts; True for 0.02, False for 0.
+        """
+        return self.identify_many([narrative], none_of_these=none_of_these)[0]
+
+    def identify_many(
+        self,
+        narratives: Iterable[Iterable[Observation]],
+        *,
+        none_of_these: bool | float = True,
+    ) -> list[Identification]:
+        """Say which script each of many tellings is a telling of, in far less time."""
+        share = _checked_share(none_of_these)
+        return self._identifier.identify([_listed(one) for one in narratives], share)
+
+    def fill(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+    ) -> list[Filling]:
+        """Rank the events that may fill each gap (None), whatever script is being told.
+
+        Every script that may be meant answers, with the weight of its probability; events that it
+        does not know are left out for it.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> library = Library({"doorbell": el.examples.doorbell()})
+        >>> print(library.fill(["hear doorbell", None, "open door"], top=1)[0])
+        walk to door  81%
+        """
+        from elision.ask.mixed import fill  # noqa: PLC0415
+
+        told = _listed(narrative)
+        return fill(self._weighed(told), told, top=top, exclude=exclude)
+
+    def next(
+        self, narrative: Iterable[Observation], *, steps: int = 1, top: int | None = None
+    ) -> Following:
+        """Say which event is told next, whatever script is being told."""
+        from elision.ask.mixed import following  # noqa: PLC0415
+
+        told = _listed(narrative)
+        return following(self._weighed(told, begun=True), told, steps=steps, top=top)
+
+    def between(self, narrative: Iterable[Observation], *, least: float = 0.05) -> Story:
+        """Tell what probably happened unsaid, whatever script is being told."""
+        from elision.ask.mixed import between  # noqa: PLC0415
+
+        told = _listed(narrative)
+        return between(self._weighed(told), told, least=least)
+
+    def _weighed(
+        self, narrative: list[Observation], *, begun: bool = False
+    ) -> list[tuple[Any, float]]:
+        """Scripts that may be meant, with their probabilities given that it is one of them."""
+        found = self._identifier.identify([narrative], 0.0, begun=begun)[0]
+        likely = [one for one in found.candidates if one.probability >= WORTH_ASKING]
+        return [(self[str(one.name)], one.probability) for one in likely]
+
+    @cached_property
+    def _sheets(self) -> list[Sheet]:
+        return [
+            one.sheet if isinstance(one, Stored) else self._witness(name).sheet()
+            for name, one in self._scripts.items()
+        ]
+
+    @cached_property
+    def _identifier(self) -> Identifier:
+        return Identifier(list(self._scripts), self._sheets, self._priors, self._witness)
+
+    def _witness(self, name: str) -> Witness:
+        """The script of this name, loaded if need be; those used last are kept."""
+        found = self._witnesses.pop(name, None)
+        if found is None:
+            given = self._scripts[name]
+            found = Witness.of(given.load() if isinstance(given, Stored) else given)
+        self._witnesses[name] = found
+        kept = max(LOADED, sum(not isinstance(one, Stored) for one in self._scripts.values()))
+        while len(self._witnesses) > kept:
+            self._witnesses.popitem(last=False)
+        return found
+
+
+def _listed(narrative: Iterable[Observation]) -> list[Observation]:
+    ordered = not isinstance(narrative, (str, bytes, Mapping, AbstractSet))
+    if not ordered or not isinstance(narrative, Iterable):
+        raise InputError(f"{short(narrative)}, expected a list of events")
+    return list(narrative)
+
+
+def _checked_priors(
+    scripts: Mapping[str, Any], priors: Mapping[str, float] | None
+) -> NDArray[np.float64]:
+    if priors is None:
+        return np.ones(len(scripts))
+    if not isinstance(priors, Mapping) or set(priors) != set(scripts):
+        raise InputError(f"priors {short(priors)}, expected one for each script by name")
+    found = np.array([real(priors[name]) for name in scripts])
+    if not (np.isfinite(found) & (found > 0)).all():
+        raise InputError(f"priors {short(priors)}, expected positive numbers")
+    return found
+
+
+def _checked_share(none_of_these: bool | float) -> float:
+    if isinstance(none_of_these, bool):
+        return NONE_OF_THESE if none_of_these else 0.0
+    share = real(none_of_these)
+    if not 0 <= share < 1:
+        raise InputError(f"none_of_these is {short(none_of_these)}, expected a share below 1")
+    return share

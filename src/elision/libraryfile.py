@@ -1,0 +1,184 @@
+"""Libraries as folders: an index, and a file for each script that is read when it is needed.
+
+``library.json`` holds what is needed to tell which scripts may be meant: names, priors, events with
+their rates, words. The scripts lie beside it in files of their own, as `save` writes them, named
+after their content. The index is written last and names the files, so that a reader sees the old
+library or the new one, never half of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from elision._files import shown_path, write_atomically
+from elision.ask._evidence import Sheet
+from elision.errors import FileFormatError, InputError
+from elision.scriptfile import check_header, check_sum, parse, with_checksum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+FORMAT = "elision-library"
+VERSION = 1
+INDEX = "library.json"
+SCRIPTS = "scripts"
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    file: str
+    prior: float
+    events: list[tuple[str, float, float]]
+    words: dict[str, int] | None
+
+
+class _Index(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    checksum: str
+    scripts: list[_Entry]
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A script in a file, and what the index says of it."""
+
+    path: Path
+    prior: float
+    sheet: Sheet
+
+    def load(self) -> Any:
+        """Read the script, or whatever has one."""
+        from elision.scriptfile import load  # noqa: PLC0415 - may be replaced by tests
+
+        return load(self.path)
+
+
+def save(folder: str | PathLike[str], entries: Iterator[tuple[str, float, Sheet, Any]]) -> None:
+    """Write a library: scripts first, the index last, and then delete what it names no more.
+
+    Parameters
+    ----------
+    folder
+        Where to; it is made if need be.
+    entries
+        Name, prior, sheet and the script of each, or a path where it is already in a file.
+    """
+    root = Path(folder)
+    where = shown_path(root)
+    try:
+        if root.exists() and not root.is_dir():
+            raise InputError("there is a file, expected a folder or nothing", where=where)
+        if root.is_dir() and not (root / INDEX).exists() and any(root.iterdir()):
+            raise InputError(
+                "the folder holds something other than a library", where=where, hint="name another"
+            )
+        (root / SCRIPTS).mkdir(parents=True, exist_ok=True)
+        listed = [
+            _Entry(
+                name=name,
+                file=_store(root / SCRIPTS, name, script),
+                prior=prior,
+                events=list(zip(sheet.events, sheet.rates, sheet.bounds, strict=True)),
+                words=None if sheet.words is None else dict(sheet.words),
+            )
+            for name, prior, sheet, script in entries
+        ]
+        write_atomically(root / INDEX, _dumps(listed))
+        named = {entry.file for entry in listed}
+        for path in (root / SCRIPTS).iterdir():
+            if path.name not in named and path.suffix == ".json":
+                path.unlink()
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        problem = f"cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise InputError(problem, where=where) from None
+
+
+def _store(folder: Path, name: str, script: Any) -> str:
+    """Write one script under a name that depends on its content, and return it."""
+    temporary = folder / f".elision-{secrets.token_hex(8)}"
+    try:
+        if isinstance(script, Path):
+            temporary.write_bytes(script.read_bytes())
+        else:
+            script.save(temporary)
+        digest = hashlib.sha256(temporary.read_bytes()).hexdigest()[:16]
+        clean = re.sub(r"[^\w-]+", "-", name).strip("-")[:60] or "script"
+        file = f"{clean}-{digest}.json".encode("ascii", "ignore").decode()
+        temporary.replace(folder / file)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return file
+
+
+def _dumps(entries: list[_Entry]) -> bytes:
+    lines = ",\n".join(
+        json.dumps(msgspec.to_builtins(entry), ensure_ascii=False, allow_nan=False)
+        for entry in entries
+    )
+    return with_checksum(
+        f'{{\n"format": "{FORMAT}",\n"version": {VERSION},\n"checksum": "sha256:{"0" * 64}",\n'
+        f'"scripts": [\n{lines}\n]\n}}\n'
+    )
+
+
+def load(folder: str | PathLike[str]) -> dict[str, Stored]:
+    """Read the index of a library.
+
+    Parameters
+    ----------
+    folder
+        The folder, or the index in it.
+
+    Raises
+    ------
+    FileFormatError
+        If there is no library, or a damaged one.
+    """
+    root = Path(folder)
+    root = root.parent if root.name == INDEX else root
+    where = shown_path(root / INDEX)
+    try:
+        content = (root / INDEX).read_bytes()
+    except (OSError, ValueError) as error:
+        problem = f"no library can be read: {getattr(error, 'strerror', None) or error}"
+        raise FileFormatError(problem, where=where) from None
+    raw = parse(content, where)
+    check_header(raw, where, FORMAT, VERSION)
+    check_sum(content, raw.get("checksum"), where)
+    try:
+        index = msgspec.convert(raw, _Index, strict=True)
+    except (msgspec.ValidationError, UnicodeError) as error:
+        said = repr(str(error))[1:-1][:150]
+        raise FileFormatError(f"damaged library: {said}", where=where) from None
+    found: dict[str, Stored] = {}
+    for number, entry in enumerate(index.scripts):
+        place = f"{where}, script {number}"
+        _check(entry, place)
+        if entry.name in found:
+            raise FileFormatError(f"the name {entry.name!r} stands twice", where=place)
+        events, rates, bounds = zip(*entry.events, strict=True) if entry.events else ((), (), ())
+        sheet = Sheet(events, rates, bounds, entry.words)
+        found[entry.name] = Stored(root / SCRIPTS / entry.file, entry.prior, sheet)
+    return found
+
+
+def _check(entry: _Entry, where: str) -> None:
+    if os.path.basename(entry.file) != entry.file or entry.file in ("", ".", ".."):  # noqa: PTH119
+        raise FileFormatError(f"{entry.file!r} is no name of a file", where=where)
+    numbers = [entry.prior, *(value for _, rate, bound in entry.events for value in (rate, bound))]
+    if not all(math.isfinite(value) and value >= 0 for value in numbers) or entry.prior == 0:
+        raise FileFormatError("a prior, rate or bound that is no positive number", where=where)
+    if any(number < 1 for number in (entry.words or {}).values()):
+        raise FileFormatError("a word that was found in no sentence", where=where)

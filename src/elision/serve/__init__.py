@@ -1,0 +1,1 @@
+"""The script explorer: a local page, and the small JSON API behind it."""

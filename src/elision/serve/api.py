@@ -1,0 +1,385 @@
+"""The questions over HTTP: JSON in, JSON out, one function a route."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+
+from elision.errors import ElisionError, InputError
+from elision.serve import messages, pictures
+from elision.serve.describe import details, listed
+from elision.serve.explain import explain
+from elision.serve.guard import TooLarge, body_of
+from elision.serve.lines import GAPS, understood
+from elision.serve.shelf import LONGEST_SENTENCE
+from elision.serve.table import table
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from starlette.requests import Request
+
+    from elision.serve.jobs import Job, Jobs
+    from elision.serve.shelf import Held, Shelf
+
+MOST_ASKED = 256 << 10
+MOST_UPLOADED = 20 << 20
+"""Bytes of a question and of a file of tellings."""
+
+LONGEST_NAME = 200
+JSON = "application/json"
+CSV = "text/csv; charset=utf-8"
+
+
+Asked = TypeVar("Asked", bound=msgspec.Struct)
+
+
+class Route(NamedTuple):
+    """One way to ask: what it takes and gives, for the application and its documentation."""
+
+    method: str
+    path: str
+    handle: Callable[[Request], Awaitable[Response]]
+    summary: str
+    takes: type[msgspec.Struct] | None = None
+    gives: type[msgspec.Struct] | str = JSON
+    status: int = 200
+    refuses: tuple[int, ...] = ()
+
+
+class Api:
+    """Answers requests about the scripts of a shelf."""
+
+    def __init__(self, shelf: Shelf, jobs: Jobs) -> None:
+        self._shelf = shelf
+        self._jobs = jobs
+
+    def routes(self) -> list[Route]:
+        """Return all ways to ask."""
+        one = "/api/scripts/{script}"
+        job = "/api/learning/{job}"
+        asked = (400, 404, 408, 413)
+        return [
+            Route("GET", "/api/scripts", self.scripts, "All scripts", gives=messages.Shelf),
+            Route(
+                "GET",
+                one,
+                self.script,
+                "A script: states, edges, events, examples",
+                gives=messages.Details,
+                refuses=(404,),
+            ),
+            Route(
+                "GET",
+                f"{one}/file",
+                self.file,
+                "A script as a file of its own",
+                refuses=(404,),
+            ),
+            Route(
+                "GET",
+                f"{one}/small",
+                self.small,
+                "A small drawing of what most courses pass",
+                gives=messages.Drawn,
+                refuses=(404,),
+            ),
+            Route(
+                "POST",
+                f"{one}/explain",
+                self.explain,
+                "A telling explained: its path, what it leaves unsaid, what is odd",
+                takes=messages.Asking,
+                gives=messages.Explained,
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/explain.csv",
+                self.explain_csv,
+                "The same as a table",
+                takes=messages.Asking,
+                gives="text/csv",
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/fill",
+                self.fill,
+                "Ranked answers for the gaps of a telling",
+                takes=messages.Filling,
+                gives=messages.Fillings,
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/drawing",
+                self.drawing,
+                "A drawing for the page",
+                takes=messages.Drawing,
+                gives=messages.Drawn,
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/drawing.svg",
+                self.drawing_svg,
+                "A drawing as an SVG file",
+                takes=messages.Drawing,
+                gives="image/svg+xml",
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/drawing.png",
+                self.drawing_png,
+                "A drawing as a PNG file",
+                takes=messages.Drawing,
+                gives="image/png",
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                "/api/identify",
+                self.identify,
+                "Which script is this telling of?",
+                takes=messages.Identifying,
+                gives=messages.Identified,
+                refuses=(400, 408, 413),
+            ),
+            Route(
+                "POST",
+                "/api/learning",
+                self.learn,
+                "Learn from a file of tellings",
+                gives=messages.Job,
+                status=202,
+                refuses=(400, 408, 409, 413),
+            ),
+            Route(
+                "GET",
+                job,
+                self.job,
+                "How far a learning job is",
+                gives=messages.Job,
+                refuses=(404,),
+            ),
+            Route(
+                "GET",
+                f"{job}/events",
+                self.events,
+                "What happens in a job, as it happens",
+                gives="text/event-stream",
+                refuses=(404,),
+            ),
+            Route(
+                "POST",
+                f"{job}/stop",
+                self.stop,
+                "Stop a job and keep what it has learned",
+                gives=messages.Job,
+                refuses=(404,),
+            ),
+        ]
+
+    async def scripts(self, _request: Request) -> Response:
+        """List the scripts."""
+        return reply(messages.Shelf([listed(held) for held in self._shelf]))
+
+    async def script(self, request: Request) -> Response:
+        """Describe one script."""
+        held = self._held(request)
+        return reply(await run_in_threadpool(held.remember, ("details",), lambda: details(held)))
+
+    async def file(self, request: Request) -> Response:
+        """Give the script's file."""
+        held = self._held(request)
+        content = await run_in_threadpool(held.content)
+        return attachment(content, JSON, f"{held.id}.json")
+
+    async def small(self, request: Request) -> Response:
+        """Draw a script for the list."""
+        return reply(await run_in_threadpool(pictures.small, self._held(request)))
+
+    async def explain(self, request: Request) -> Response:
+        """Explain a telling."""
+        return reply(await self._answer(request, messages.Asking, explain))
+
+    async def explain_csv(self, request: Request) -> Response:
+        """Explain a telling as a table."""
+        found = await self._answer(request, messages.Asking, explain)
+        return attachment(table(found), CSV, "answers.csv")
+
+    async def fill(self, request: Request) -> Response:
+        """Fill gaps."""
+        return reply(await self._answer(request, messages.Filling, fill))
+
+    async def drawing(self, request: Request) -> Response:
+        """Draw a script for the page."""
+        return reply(await self._answer(request, messages.Drawing, pictures.drawing))
+
+    async def drawing_svg(self, request: Request) -> Response:
+        """Draw a script into an SVG file."""
+        return await self._drawn_file(request, "svg", "image/svg+xml")
+
+    async def drawing_png(self, request: Request) -> Response:
+        """Draw a script into a PNG file."""
+        return await self._drawn_file(request, "png", "image/png")
+
+    async def identify(self, request: Request) -> Response:
+        """Say which script a telling is of."""
+        asking = await asked(request, messages.Identifying)
+        found = await run_in_threadpool(identify, self._shelf, asking)
+        return reply(found)
+
+    async def learn(self, request: Request) -> Response:
+        """Start a learning job."""
+        name = request.query_params.get("name", "")
+        if not 0 < len(name) <= LONGEST_NAME:
+            raise HTTPException(400, f"expected the file's name as ?name=, up to {LONGEST_NAME}")
+        if self._jobs.busy:
+            raise HTTPException(409, "a job is running: stop it, or wait until it is done")
+        content = await limited(request, MOST_UPLOADED)
+        if self._jobs.busy:  # another one came meanwhile
+            raise HTTPException(409, "a job is running: stop it, or wait until it is done")
+        return reply(self._jobs.start(content, name).message(), 202)
+
+    async def job(self, request: Request) -> Response:
+        """Tell how far a job is."""
+        return reply(self._job(request).message())
+
+    async def events(self, request: Request) -> Response:
+        """Tell what happens in a job, as server-sent events."""
+        job = self._job(request)
+        last = request.headers.get("last-event-id", "")
+        start = int(last) if last.isascii() and last.isdigit() and len(last) < 9 else 0
+        return StreamingResponse(_stream(job, start), media_type="text/event-stream")
+
+    async def stop(self, request: Request) -> Response:
+        """Stop a job."""
+        job = self._job(request)
+        await self._jobs.stop(job)
+        return reply(job.message())
+
+    def _held(self, request: Request) -> Held:
+        held = self._shelf.get(request.path_params["script"])
+        if held is None:
+            raise HTTPException(404, "no such script")
+        return held
+
+    def _job(self, request: Request) -> Job:
+        job = self._jobs.get(request.path_params["job"])
+        if job is None:
+            raise HTTPException(404, "no such learning job")
+        return job
+
+    async def _answer(
+        self, request: Request, kind: type[Asked], question: Callable[[Held, Asked], Any]
+    ) -> Any:
+        held = self._held(request)
+        asking = await asked(request, kind)
+        return await run_in_threadpool(question, held, asking)
+
+    async def _drawn_file(self, request: Request, kind: str, media: str) -> Response:
+        held = self._held(request)
+        wanted = await asked(request, messages.Drawing)
+        content = await run_in_threadpool(pictures.as_file, held, wanted, kind)
+        return attachment(content, media, f"{held.id}.{kind}")
+
+
+def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
+    """Fill the gaps of a telling; what the script does not know is left out."""
+    said = [one for one in understood(held, filling.telling) if one.kind != "unknown"]
+    excluded = [event for event in filling.exclude if event is not None]
+    found = held.value.fill([one.heard for one in said], top=filling.top, exclude=excluded)
+    return messages.Fillings(
+        [
+            messages.Filled(
+                said[one.position].line,
+                [messages.Answer(each.event, each.probability) for each in one.answers],
+                one.usual,
+            )
+            for one in found
+        ]
+    )
+
+
+def identify(shelf: Shelf, asking: messages.Identifying) -> messages.Identified:
+    """Say which script a telling is of; an empty telling is of none."""
+    said = [line.strip() for line in asking.telling if line is not None and line.strip()]
+    told = [None if line in GAPS else line[:LONGEST_SENTENCE] for line in said]
+    if not any(told):
+        return messages.Identified([])
+    found = shelf.identify(told)
+    names = {held.id: held.name for held in shelf}
+    return messages.Identified(
+        [
+            messages.Match(one.name, names.get(one.name or "", "none of these"), one.probability)
+            for one in found.candidates
+        ]
+    )
+
+
+async def limited(request: Request, most: int) -> bytes:
+    """Read a body, or refuse it."""
+    try:
+        return await body_of(request, most)
+    except TooLarge:
+        raise HTTPException(413, f"too large, expected at most {most} bytes") from None
+    except TimeoutError:
+        raise HTTPException(408, "the body took too long to come") from None
+
+
+async def asked(request: Request, kind: type[Asked]) -> Asked:
+    """Read a question."""
+    content = await limited(request, MOST_ASKED)
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise HTTPException(400, f"the question is not as expected: {error}") from None
+
+
+def reply(value: msgspec.Struct, status: int = 200) -> Response:
+    """Answer in JSON."""
+    return Response(msgspec.json.encode(value), status, media_type=JSON)
+
+
+def attachment(content: bytes, media: str, name: str) -> Response:
+    """Answer with a file to be kept."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media, headers=headers)
+
+
+async def _stream(job: Job, start: int) -> AsyncIterator[bytes]:
+    async for found in job.listen(start):
+        if found is None:
+            yield b": still there\n\n"
+            continue
+        number, word = found
+        data = msgspec.json.encode(word)
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, word["kind"].encode(), data)
+        await asyncio.sleep(0)
+
+
+async def refused(_request: Request, error: Exception) -> Response:
+    """Answer a request that cannot be met, in one line."""
+    if isinstance(error, HTTPException):
+        problem = messages.Problem(error.detail)
+        return Response(
+            msgspec.json.encode(problem), error.status_code, dict(error.headers or {}), JSON
+        )
+    return reply(messages.Problem(str(error)), 400)
+
+
+REFUSALS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    HTTPException: refused,
+    InputError: refused,
+    ElisionError: refused,
+}
+
+__all__ = ["REFUSALS", "Api", "Route"]

@@ -1,0 +1,57 @@
+"""The application: the page's files, the API and its documentation, behind the guard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount
+from starlette.routing import Route as StarletteRoute
+from starlette.staticfiles import StaticFiles
+
+from elision.serve.api import JSON, REFUSALS, Api
+from elision.serve.guard import Guard
+from elision.serve.openapi import document
+from elision.serve.pictures import style
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from elision.serve.jobs import Jobs
+    from elision.serve.shelf import Shelf
+
+STATIC = Path(__file__).with_name("static")
+
+
+def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
+    """Return the application that serves these scripts at this host."""
+    import elision as el  # noqa: PLC0415 - el imports nothing of the page
+
+    routes = Api(shelf, jobs).routes()
+    described = msgspec.json.encode(document(routes, el.__version__))
+    drawings = style().encode()
+
+    async def page(_request: Request) -> Response:
+        return FileResponse(STATIC / "index.html")
+
+    async def openapi(_request: Request) -> Response:
+        return Response(described, media_type=JSON)
+
+    async def drawing_style(_request: Request) -> Response:
+        return Response(drawings, media_type="text/css")
+
+    return Starlette(
+        routes=[
+            StarletteRoute("/", page),
+            StarletteRoute("/api/openapi.json", openapi),
+            StarletteRoute("/drawing.css", drawing_style),
+            *(StarletteRoute(route.path, route.handle, methods=[route.method]) for route in routes),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(Guard, host=host)],
+        exception_handlers=REFUSALS,
+    )

@@ -1,0 +1,191 @@
+"""``elision serve``: loads, binds, warns, runs, and stops cleanly."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING, Any
+
+from elision._files import shown_path
+from elision.errors import InputError
+from elision.terminal import complain, err, out, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.serve.shelf import Shelf
+
+HOST = "127.0.0.1"
+PORT = 8350
+LAST_PORT = 65535
+TRIED = 100
+"""Ports after a used one that are looked at to offer one."""
+
+BROWSER_DELAY = 0.5
+PATIENCE = 3
+"""Seconds for requests to end after Ctrl-C."""
+
+MOST_CONNECTIONS = 1000
+
+
+def serve(
+    scripts: Sequence[Path],
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    open_browser: bool = True,
+) -> None:
+    """Serve the page of some scripts until Ctrl-C.
+
+    Parameters
+    ----------
+    scripts
+        Script files, ensembles, and folders of libraries.
+    host
+        Where to listen; anything but this machine itself brings a warning.
+    port
+        Which port; 0 for any that is free.
+    open_browser
+        Whether to open the page in a browser.
+
+    Raises
+    ------
+    InputError
+        If a file is no script, the port is in use, or the extra ``page`` is not installed.
+    """
+    try:
+        import uvicorn  # noqa: PLC0415 - an extra
+        from starlette import applications as _  # noqa: F401, PLC0415
+    except ImportError as error:
+        problem = f"the page needs {error.name}, which is not installed"
+        raise InputError(problem, hint='pip install "elision[page]"') from None
+    listening = bound(host, port)
+    try:
+        with err.status("Getting ready; the first time takes longest."):
+            shelf = loaded(scripts)
+            _warm_up(shelf)
+        _run(uvicorn, shelf, listening, host, open_browser=open_browser)
+    finally:
+        listening.close()
+
+
+def loaded(paths: Sequence[Path]) -> Shelf:
+    """Read scripts and libraries."""
+    import elision as el  # noqa: PLC0415 - el imports nothing of the page
+    from elision.library import Library  # noqa: PLC0415
+    from elision.serve.shelf import Shelf, title_of  # noqa: PLC0415 - quick start
+
+    shelf = Shelf()
+    for path in paths:
+        if Path(path).is_dir():
+            for name, value in Library.load(path).items():
+                shelf.add(value, name)
+        else:
+            value = el.load(path)
+            shelf.add(value, title_of(value, Path(path).stem))
+    return shelf
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Listen at a port.
+
+    Raises
+    ------
+    InputError
+        If that cannot be; names the next free port if this one is in use.
+    """
+    if not 0 <= port <= LAST_PORT:
+        raise InputError(f"port {port}, expected one from 0 to {LAST_PORT}")
+    try:
+        return _listening(host, port)
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            free = _next_free(host, port)
+            hint = f"{free} is free: --port {free}" if free else "--port 0 takes any that is free"
+            raise InputError(f"port {port} is in use", hint=hint) from None
+        problem = getattr(error, "strerror", None) or "no such host"
+        raise InputError(f"cannot listen at {shown_path(host)}:{port}: {problem}") from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    found = socket.socket(family, kind, protocol)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen()
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def _next_free(host: str, port: int) -> int | None:
+    for other in range(port + 1, min(port + TRIED, LAST_PORT) + 1):
+        with suppress(OSError):
+            _listening(host, other).close()
+            return other
+    return None
+
+
+def _warm_up(shelf: Shelf) -> None:
+    """Ask each script once, so that compiled code is loaded before the first person asks."""
+    from elision.serve import pictures  # noqa: PLC0415 - quick start
+    from elision.serve.explain import explain  # noqa: PLC0415
+    from elision.serve.messages import Asking  # noqa: PLC0415
+
+    for held in shelf:
+        explain(held, Asking([held.drawn.events[0], "?"] if held.drawn.events else []))
+        pictures.small(held)
+        held.sentence("warm up")
+
+
+def _run(
+    uvicorn: Any, shelf: Shelf, listening: socket.socket, host: str, *, open_browser: bool
+) -> None:
+    from elision.serve.app import make_app  # noqa: PLC0415 - needs the extra
+    from elision.serve.guard import is_loopback  # noqa: PLC0415
+    from elision.serve.jobs import Jobs  # noqa: PLC0415
+
+    jobs = Jobs(shelf)
+
+    class Server(uvicorn.Server):  # type: ignore[misc]
+        """Ends learning first: those who watch it would hold the server up."""
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await jobs.close()
+            await super().shutdown(sockets)
+
+    port = listening.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{port}/"
+    out.print(f"Serving {_counted(len(shelf))} at {printable(url)} (Ctrl-C stops)", markup=False)
+    if not is_loopback(host):
+        complain(f"warning: {host} can be reached by others, who can then ask, upload and learn")
+    config = uvicorn.Config(
+        make_app(shelf, jobs, host=host),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=PATIENCE,
+        limit_concurrency=MOST_CONNECTIONS,
+        ws="none",
+        lifespan="off",
+    )
+    if open_browser:
+        timer = Timer(BROWSER_DELAY, webbrowser.open, [url])
+        timer.daemon = True
+        timer.start()
+    with suppress(KeyboardInterrupt):
+        Server(config).run(sockets=[listening])
+    err.print("Stopped.")
+
+
+def _counted(scripts: int) -> str:
+    return "1 script" if scripts == 1 else f"{scripts} scripts"

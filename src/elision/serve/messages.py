@@ -1,0 +1,251 @@
+"""What comes in and goes out as JSON; the API's documentation is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+MOST_LINES = 100
+LONGEST_LINE = 20_000
+"""Lines of a telling and characters of a line that are taken at most."""
+
+Line: TypeAlias = Annotated[str, Meta(max_length=LONGEST_LINE)]
+Telling: TypeAlias = Annotated[list[Line | None], Meta(max_length=MOST_LINES)]
+"""Events or sentences in order; "?" or null where one is missing."""
+
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Count: TypeAlias = Annotated[int, Meta(ge=1, le=1000)]
+Direction: TypeAlias = Literal["LR", "TB"]
+Theme: TypeAlias = Literal["auto", "light", "dark"]
+ItemKind: TypeAlias = Literal["event", "sentence", "gap", "unknown"]
+
+
+class Shape(Struct, forbid_unknown_fields=True):
+    """How the page draws; without ``least`` as much is shown as one can read."""
+
+    least: Share | None = None
+    direction: Direction = "LR"
+
+
+class Asking(Struct, forbid_unknown_fields=True):
+    """A telling to be explained, with a drawing if its path needs one of its own."""
+
+    telling: Telling
+    least: Share = 0.05
+    top: Count = 5
+    drawing: Shape | None = None
+
+
+class Filling(Struct, forbid_unknown_fields=True):
+    """A telling with gaps to be filled."""
+
+    telling: Telling
+    top: Count = 5
+    exclude: Telling = []
+
+
+class Identifying(Struct, forbid_unknown_fields=True):
+    """A telling of which the script is sought."""
+
+    telling: Telling
+
+
+class Drawing(Struct, forbid_unknown_fields=True):
+    """How a script is to be drawn; without ``least`` as much is shown as one can read."""
+
+    telling: Telling = []
+    least: Share | None = None
+    direction: Direction = "LR"
+    theme: Theme = "auto"
+
+
+class Problem(Struct):
+    """Why a request was refused, in one line."""
+
+    problem: str
+
+
+class Listed(Struct):
+    """A script of the list."""
+
+    id: str
+    name: str
+    states: int
+    edges: int
+    events: int
+    narratives: int | None
+    sentences: bool
+    learned: bool
+
+
+class Shelf(Struct):
+    """All scripts."""
+
+    scripts: list[Listed]
+
+
+class Answer(Struct):
+    """An event and its probability."""
+
+    event: str
+    probability: float
+
+
+class Way(Struct):
+    """An edge to or from a state, and how often a course takes it."""
+
+    state: int
+    probability: float
+    flow: float
+
+
+class State(Struct):
+    """All about a state: what it tells, how often it is passed and stays silent, its edges."""
+
+    state: int
+    name: str
+    chance: float
+    elision: float
+    events: list[Answer]
+    before: list[Way]
+    after: list[Way]
+
+
+class Example(Struct):
+    """A telling to begin with."""
+
+    title: str
+    telling: list[str]
+
+
+class Details(Struct):
+    """Everything about a script that the page shows without asking again."""
+
+    id: str
+    name: str
+    summary: str
+    sentences: bool
+    states: list[State]
+    events: list[str]
+    examples: list[Example]
+
+
+class Candidate(Struct):
+    """An event that a line may stand for: its share by itself, and given the other lines."""
+
+    event: str
+    weight: float
+    probability: float
+
+
+class Oddity(Struct):
+    """Something odd about a line, or about what is missing before it."""
+
+    kind: str
+    event: str
+    note: str
+
+
+class Item(Struct):
+    """One line of a telling, or one part of it.
+
+    ``event`` is what it was taken for and ``state`` who told it, null if nobody did. A gap has
+    ``answers``, an unclear sentence ``candidates``.
+    """
+
+    line: int
+    text: str
+    kind: ItemKind
+    event: str | None
+    state: int | None
+    certainty: float
+    answers: list[Answer]
+    candidates: list[Candidate]
+    flags: list[Oddity]
+
+
+class Unsaid(Struct):
+    """What was probably left unsaid at one place, and what is odd about its being left out."""
+
+    nothing: float
+    events: list[Answer]
+    flags: list[Oddity]
+
+
+class Passed(Struct):
+    """A state on the path: told an event, filled a gap or stayed silent."""
+
+    state: int
+    part: Literal["told", "filled", "silent"]
+
+
+class Path(Struct):
+    """The most probable path through the script."""
+
+    states: list[Passed]
+    edges: list[tuple[int, int]]
+
+
+class Drawn(Struct):
+    """A drawing for the page. ``least`` is what was used: more than asked if too much came."""
+
+    svg: str
+    least: float
+    hidden_states: int
+    hidden_edges: int
+
+
+class Explained(Struct):
+    """A telling explained: ``unsaid[i]`` comes before ``items[i]``, the last one after all.
+
+    ``drawing`` is null unless it was asked for and the path is not in the one without a telling.
+    """
+
+    items: list[Item]
+    unsaid: list[Unsaid]
+    path: Path
+    next: list[Answer]
+    ended: float
+    log_prob: float | None
+    oddness: float | None
+    note: str
+    drawing: Drawn | None = None
+
+
+class Filled(Struct):
+    """Ranked answers for one gap; ``usual`` if they do not depend on the rest of the telling."""
+
+    position: int
+    answers: list[Answer]
+    usual: bool
+
+
+class Fillings(Struct):
+    """Answers for every gap."""
+
+    fillings: list[Filled]
+
+
+class Match(Struct):
+    """How probable it is that a telling is of this script; null for none of them."""
+
+    script: str | None
+    name: str
+    probability: float
+
+
+class Identified(Struct):
+    """The scripts, the most probable one first; empty if nothing was understood."""
+
+    matches: list[Match]
+
+
+class Job(Struct):
+    """A learning job; ``scripts`` are the results so far."""
+
+    id: str
+    name: str
+    state: Literal["running", "done", "stopped", "failed"]
+    problem: str
+    scripts: list[str]

@@ -1,0 +1,162 @@
+"""Drawings of the scripts for the page and for files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from elision.errors import InputError
+from elision.serve.lines import understood
+from elision.serve.messages import Drawn
+from elision.show.flow import select
+from elision.show.picture import picture
+from elision.show.svg import DARK, LIGHT, RULES, svg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elision.observations import Observation
+    from elision.script import Script
+    from elision.serve.messages import Drawing, Path, Shape
+    from elision.serve.shelf import Held
+    from elision.show.picture import Direction, Picture
+    from elision.show.svg import Theme
+
+MOST_EDGES = 250
+"""Edges that a drawing has at most: more can be neither read nor drawn in a moment."""
+
+MOST_PASSED = 150
+SMALL_LEAST = 0.15
+STEPS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def drawing(held: Held, wanted: Drawing) -> Drawn:
+    """Draw a script for the page, which has the style sheet itself."""
+    if any(wanted.telling):
+        return _drawn(_picture(held, wanted, ""), asked=wanted.least is not None)
+    return _plain(held, wanted.least, wanted.direction).drawn
+
+
+def with_path(held: Held, shape: Shape, told: list[Observation], path: Path) -> Drawn | None:
+    """Draw a script with a telling, unless its path is all in the drawing without one."""
+    plain = _plain(held, shape.least, shape.direction)
+    if plain.states.issuperset(one.state for one in path.states) and plain.edges.issuperset(
+        path.edges
+    ):
+        return None
+    least = _bounded(held, shape.least)
+    found = picture(
+        held.drawn,
+        telling=told,
+        least=least,
+        direction=shape.direction,
+        title="",
+        unknown="ignore",
+    )
+    return _drawn(found, asked=least is not None)
+
+
+def small(held: Held) -> Drawn:
+    """Draw what most courses pass, for the list."""
+    return _plain(held, SMALL_LEAST, "LR").drawn
+
+
+def as_file(held: Held, wanted: Drawing, kind: str) -> bytes:
+    """Draw a script into an SVG or PNG file, in colours that stay.
+
+    Raises
+    ------
+    InputError
+        If matplotlib, which PNG needs, is not installed.
+    """
+    theme: Theme = wanted.theme
+    text = svg(_picture(held, wanted, held.name), theme=theme)
+    if kind == "svg":
+        return text.encode()
+    from elision.show.raster import rendered  # noqa: PLC0415 - needs matplotlib
+
+    return rendered(text, kind, dark=theme == "dark")
+
+
+def of_script(script: Script, title: str) -> str:
+    """Draw a script that is being learned."""
+    least = bounded(script, SMALL_LEAST)
+    return svg(picture(script, least=least, title=title), styled=False)
+
+
+def style() -> str:
+    """Return the style sheet of drawings; they follow the page's colour scheme."""
+    colours = " ".join(
+        f"--elision-{name}: light-dark({light}, {DARK[name]});" for name, light in LIGHT.items()
+    )
+    return f".elision-script {{ {colours} }}{RULES}"
+
+
+def bounded(script: Script, least: float | None) -> float | None:
+    """Return the threshold, or the next one that leaves few enough edges."""
+    if least is None:
+        return None
+    for step in STEPS:
+        value = max(step, least)
+        if len(select(script, least=value).passages) <= MOST_EDGES:
+            return value
+    return 1.0
+
+
+def _bounded(held: Held, least: float | None) -> float | None:
+    return held.remember(("least", least), lambda: bounded(held.drawn, least))
+
+
+class _Plain(NamedTuple):
+    """A drawing without a telling, and what is in it."""
+
+    drawn: Drawn
+    states: set[int]
+    edges: set[tuple[int, int]]
+
+
+def _plain(held: Held, least: float | None, direction: Direction) -> _Plain:
+    def draw() -> _Plain:
+        value = _bounded(held, least)
+        found = picture(held.drawn, least=value, direction=direction, title="")
+        return _Plain(
+            _drawn(found, asked=least is not None),
+            {node.state for node in found.nodes},
+            {(edge.source, edge.target) for edge in found.edges},
+        )
+
+    return held.remember(("drawing", least, direction), draw)
+
+
+def _picture(held: Held, wanted: Drawing, title: str) -> Picture:
+    script = held.drawn
+    return picture(
+        script,
+        telling=_told(script, held, wanted.telling) or None,
+        least=_bounded(held, wanted.least),
+        direction=wanted.direction,
+        title=title,
+        unknown="ignore",
+    )
+
+
+def _told(script: Script, held: Held, telling: Iterable[str | None]) -> list[Observation]:
+    """Return the part of a telling that the script can tell."""
+    heard = [one.heard for one in understood(held, telling) if one.kind != "unknown"]
+    if not heard:
+        return []
+    try:
+        aside = set(script.align(heard, unknown="ignore").spurious)
+    except InputError:
+        return []
+    return [one for index, one in enumerate(heard) if index not in aside][:MOST_PASSED]
+
+
+def _drawn(found: Picture, *, asked: bool) -> Drawn:
+    """Return a picture; unless a threshold was asked for, it is 0 where nothing is hidden."""
+    hidden = found.hidden_states + found.hidden_edges > 0
+    return Drawn(
+        svg(found, styled=False),
+        found.least if hidden or asked else 0.0,
+        found.hidden_states,
+        found.hidden_edges,
+    )

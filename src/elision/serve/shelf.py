@@ -1,0 +1,174 @@
+"""The scripts of the page, each under a name that a link can hold."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from elision.ask.heard import hear
+from elision.errors import InputError
+from elision.show.words import cleaned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from elision.ask.identify import Identification
+    from elision.library import Library
+    from elision.observations import Observation
+    from elision.script import Script
+
+MOST_LEARNED = 20
+"""Learned scripts that are held; the oldest goes first."""
+
+LONGEST_SENTENCE = 1000
+"""Characters of a line that is still taken for a sentence."""
+
+LONGEST_NAME = 200
+HEARD, REMEMBERED = 4096, 64
+"""Sentences and drawings that each script remembers."""
+
+Found = TypeVar("Found")
+
+
+class Held:
+    """A script on the shelf.
+
+    ``value`` is the script, or an ensemble of several, and answers the questions; ``drawn`` is the
+    script to look at.
+    """
+
+    def __init__(self, number: str, name: str, value: Any, *, learned: bool = False) -> None:
+        self.id = number
+        self.name = name
+        self.learned = learned
+        self.value = value
+        self.drawn: Script = getattr(value, "script", value)
+        self._lock = Lock()
+        self._remembered: dict[tuple[object, ...], object] = {}
+        self._heard: Callable[[str], tuple[Observation, ...]] = lru_cache(HEARD)(self._hear)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The events of the script."""
+        return frozenset(self.drawn.events)
+
+    @cached_property
+    def spelt(self) -> dict[str, str]:
+        """The events by how people may write them."""
+        return {folded(event): event for event in reversed(self.drawn.events)}
+
+    @property
+    def hears_sentences(self) -> bool:
+        """Whether the script was learned from sentences."""
+        return "extractor" in self.value.about
+
+    def remember(self, key: tuple[object, ...], make: Callable[[], Found]) -> Found:
+        """Return what was made for this key before, or make it."""
+        with self._lock:
+            if key in self._remembered:
+                return cast("Found", self._remembered[key])
+        made = make()
+        with self._lock:
+            self._remembered[key] = made
+            if len(self._remembered) > REMEMBERED:
+                del self._remembered[next(iter(self._remembered))]
+        return made
+
+    def content(self) -> bytes:
+        """Return the bytes of the script's file."""
+        with TemporaryDirectory(prefix="elision-") as folder:
+            path = Path(folder) / "script.json"
+            self.value.save(path)
+            return path.read_bytes()
+
+    def sentence(self, text: str) -> tuple[Observation, ...]:
+        """What a sentence stands for; nothing if the script does not understand it."""
+        if not self.hears_sentences or len(text) > LONGEST_SENTENCE:
+            return ()
+        with self._lock:
+            return self._heard(text)
+
+    def _hear(self, text: str) -> tuple[Observation, ...]:
+        items = hear(self.drawn, [text], unknown="ignore").items
+        return tuple(item for item in items if isinstance(item, (str, dict)))
+
+
+class Shelf:
+    """Scripts in the order in which they came.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> shelf = Shelf()
+    >>> shelf.add(el.examples.doorbell(), "Answering the door!").id
+    'answering-the-door'
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, Held] = {}
+        self._used: set[str] = set()
+        self._library: Library | None = None
+        self._lock = Lock()
+
+    def __iter__(self) -> Iterator[Held]:
+        return iter([*self._held.values()])
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def get(self, number: str) -> Held | None:
+        """Return the script of this id, if there is one."""
+        return self._held.get(number)
+
+    def add(self, value: Any, name: str, *, learned: bool = False) -> Held:
+        """Put a script, or an ensemble of them, on the shelf."""
+        if not hasattr(value, "asked"):
+            raise InputError(f"a {type(value).__name__}, expected a script")
+        title = cleaned(name)[:LONGEST_NAME]
+        held = Held(self._free_id(title), title, value, learned=learned)
+        self._held[held.id] = held
+        old = [one.id for one in self._held.values() if one.learned][:-MOST_LEARNED]
+        for number in old:
+            del self._held[number]
+        self._library = None
+        return held
+
+    def identify(self, telling: list[str | None]) -> Identification:
+        """Say which of the scripts a telling is of, by their ids."""
+        from elision.library import Library  # noqa: PLC0415 - slow to import
+
+        with self._lock:  # a library remembers what it was asked
+            if self._library is None:
+                self._library = Library({held.id: held.value for held in self})
+            return self._library.identify(telling)
+
+    def _free_id(self, name: str) -> str:
+        slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60] or "script"
+        found, number = slug, 1
+        while found in self._used:  # also of scripts that are gone: links must not change meaning
+            number += 1
+            found = f"{slug}-{number}"
+        self._used.add(found)
+        return found
+
+
+def folded(text: str) -> str:
+    """Return a text without capitals, underscores and final marks.
+
+    Examples
+    --------
+    >>> folded("Open_Door.")
+    'open door'
+    """
+    return " ".join(text.casefold().replace("_", " ").split()).rstrip(".!")
+
+
+def title_of(value: Any, otherwise: str) -> str:
+    """Return the activity that a script notes, or else another name."""
+    about = value.about
+    noted = (about.get(key) for key in ("activity", "domain"))
+    return next((text for text in noted if isinstance(text, str) and text.strip()), otherwise)

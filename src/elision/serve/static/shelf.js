@@ -1,0 +1,92 @@
+// The list of scripts, and which of them a telling is of.
+
+import { ask, get, scriptPath } from "./api.js";
+import { byId, drawn, make, named, percent } from "./dom.js";
+
+export async function loadScripts() {
+  return (await get("/api/scripts")).scripts;
+}
+
+/** Show all scripts with small drawings, the likeliest for the telling first. */
+export async function showScripts(scripts, telling, onOpen) {
+  const matches = await identify(scripts, telling);
+  const share = new Map(matches.map((one) => [one.script, one.probability]));
+  const order = [...scripts].sort(
+    (one, other) => (share.get(other.id) ?? 0) - (share.get(one.id) ?? 0),
+  );
+  byId("scripts-hint").textContent = matches.length
+    ? "The likeliest script for your telling comes first."
+    : "Each is what many tellings of one activity have in common.";
+  byId("list").replaceChildren(
+    ...order.map((script) =>
+      card(script, matches.length ? (share.get(script.id) ?? 0) : null, onOpen),
+    ),
+  );
+}
+
+function card(script, share, onOpen) {
+  const small = make("div", { class: "small" });
+  get(`${scriptPath(script.id)}/small`).then((found) => {
+    const svg = drawn(found.svg);
+    svg.setAttribute("aria-hidden", "true");
+    small.append(svg);
+    trim(svg);
+  });
+  const open = (event) => {
+    event.preventDefault();
+    onOpen(script.id);
+  };
+  const sizes = [
+    `${script.states} states`,
+    `${script.edges} edges`,
+    `${script.events} events`,
+    script.narratives === null ? null : `from ${script.narratives} tellings`,
+    script.sentences ? "understands sentences" : null,
+  ].filter(Boolean);
+  return make(
+    "li",
+    {},
+    make(
+      "a",
+      { href: `#view=explore&script=${encodeURIComponent(script.id)}`, onclick: open },
+      named(script.name),
+    ),
+    share === null ? null : make("span", { class: "match" }, ` ${percent(share)}`),
+    small,
+    make("p", { class: "hint" }, sizes.join(" · ")),
+    make(
+      "a",
+      { href: `${scriptPath(script.id)}/file`, download: `${script.id}.json` },
+      "Save as a file",
+    ),
+  );
+}
+
+/** Leave out what stands around the drawing: it is too small to be read here. */
+function trim(svg) {
+  const boxes = ["edges", "nodes"].map((name) => svg.querySelector(`.${name}`).getBBox());
+  const left = Math.min(...boxes.map((box) => box.x));
+  const top = Math.min(...boxes.map((box) => box.y));
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  svg.setAttribute("viewBox", `${left - 4} ${top - 4} ${right - left + 8} ${bottom - top + 8}`);
+}
+
+async function identify(scripts, telling, signal) {
+  const lines = telling.split("\n").slice(0, 100);
+  if (scripts.length < 2 || !lines.some((line) => line.trim())) return [];
+  return (await ask("/api/identify", { telling: lines }, signal)).matches;
+}
+
+/** Say below the telling which script it sounds like, if it is not the one that is shown. */
+export async function showWhich(scripts, telling, current, onOpen, signal) {
+  const [best] = await identify(scripts, telling, signal);
+  const place = byId("which");
+  if (!best || best.script === current) place.replaceChildren();
+  else if (best.script === null) place.textContent = "This sounds like none of the scripts.";
+  else
+    place.replaceChildren(
+      `This sounds like another script (${percent(best.probability)}): `,
+      make("button", { type: "button", onclick: () => onOpen(best.script) }, named(best.name)),
+    );
+}

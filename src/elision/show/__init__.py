@@ -1,0 +1,1 @@
+"""Scripts as pictures and in the formats of other programs."""

@@ -1,0 +1,80 @@
+"""`export`: a script in the format of another program, chosen by the suffix of the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elision._files import shown_path, write_atomically
+from elision.errors import InputError
+from elision.show.bpmn import to_bpmn
+from elision.show.draw import SUFFIXES, draw
+from elision.show.graphs import to_dot, to_mermaid
+from elision.show.openfst import to_openfst
+from elision.show.petri import to_pnml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from elision.script import Script
+
+__all__ = ["FORMATS", "export", "to_bpmn", "to_dot", "to_mermaid", "to_openfst", "to_pnml"]
+
+OPENFST, SYMBOLS = ".fst.txt", ".syms.txt"
+
+_WRITERS: dict[str, Callable[..., str]] = {
+    ".dot": to_dot,
+    ".gv": to_dot,
+    ".mmd": to_mermaid,
+    ".pnml": to_pnml,
+    ".bpmn": to_bpmn,
+}
+
+FORMATS = (*SUFFIXES, *_WRITERS, OPENFST)
+"""Suffixes of the files that `export` can write."""
+
+
+def export(script: Script, path: str | PathLike[str], *, least: float | None = None) -> None:
+    """Write a script to a file in the format that its suffix names, whole or not at all.
+
+    ``.svg``, ``.png`` and ``.pdf`` are drawings, ``.dot``, ``.gv`` and ``.mmd`` graphs for Graphviz
+    and Mermaid, ``.pnml`` a Petri net, ``.bpmn`` a BPMN process, and ``.fst.txt`` a transducer for
+    OpenFst, with its symbols in a second file that ends in ``.syms.txt``.
+
+    Parameters
+    ----------
+    script
+        The script.
+    path
+        The file.
+    least
+        Leave out what is rarer. By default drawings, graphs and processes show what can be read,
+        and nets show all; a transducer is always whole.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these or the file cannot be written.
+    """
+    target = Path(path)
+    if target.name.lower().endswith(OPENFST):
+        if least is not None:
+            raise InputError("least is given, but a transducer is always whole")
+        written = to_openfst(script)
+        stem = target.name[: -len(OPENFST)]
+        write_atomically(target.with_name(stem + SYMBOLS), written.symbols.encode())
+        write_atomically(target, written.arcs.encode())
+        return
+    suffix = target.suffix.lower()
+    if suffix in SUFFIXES:
+        draw(script, path, least=least)
+        return
+    if suffix not in _WRITERS:
+        raise InputError(
+            f"cannot write a file of the kind {suffix or 'without suffix'}",
+            where=shown_path(path),
+            hint=f"name it {', '.join(FORMATS[:-1])} or {FORMATS[-1]}",
+        )
+    options: dict[str, Any] = {} if least is None else {"least": least}
+    write_atomically(path, _WRITERS[suffix](script, **options).encode())

@@ -1,0 +1,92 @@
+"""A telling laid over a script: what each state on its most probable path does for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from elision.errors import InputError
+from elision.observations import Packer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+
+Part: TypeAlias = Literal["told", "filled", "silent"]
+"""A state tells an event of the telling, fills a gap in it, or is passed in silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a state on the path does: the events it tells and their places, counted from 1."""
+
+    part: Part
+    events: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """The most probable path of a telling: roles by state, and its edges."""
+
+    roles: dict[int, Role]
+    edges: tuple[tuple[int, int], ...]
+    log_prob: float
+
+
+def overlay(
+    script: Script, telling: Iterable[Observation], *, unknown: Unknown = "error"
+) -> Overlay:
+    """Lay a telling over a script.
+
+    Raises
+    ------
+    InputError
+        If the script cannot tell it.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.examples.doorbell()
+    >>> found = overlay(script, ["hear doorbell", "open door"])
+    >>> [script.states[k] for k, role in found.roles.items() if role.part == "silent"]
+    ['walk to door', 'take parcel', 'close door']
+    """
+    packer = Packer(script.events, unknown=unknown)
+    items = list(telling)
+    packed = packer.pack([items])
+    kept = packer.kept(items)
+    path = script.lattice.align(packed)[0]
+    if not path.states and path.log_prob == float("-inf"):
+        raise InputError(
+            "the script cannot tell this narrative in this order",
+            hint="check the order of its events, or learn with smoothing",
+        )
+    roles: dict[int, Role] = {}
+    for state, place in zip(path.states, path.events, strict=True):
+        if place is None:
+            roles.setdefault(state, Role("silent"))
+            continue
+        before = roles.get(state, Role("told"))
+        part: Part = "filled" if kept[place] is None or before.part == "filled" else "told"
+        event = _event(script, state, kept[place])
+        roles[state] = Role(part, (*before.events, event), (*before.places, place + 1))
+    steps = (0, *path.states, script.size - 1)
+    edges = dict.fromkeys(pairwise(steps))
+    return Overlay(roles, tuple(edges), path.log_prob)
+
+
+def _event(script: Script, state: int, item: Observation) -> int:
+    """Return the event that an item most probably is, told by this state."""
+    chances = script.emission[state]
+    if isinstance(item, str):
+        return script.events.index(item)
+    if isinstance(item, Mapping):
+        known = {event: number for number, event in enumerate(script.events)}
+        weights = {known[event]: share for event, share in item.items() if event in known}
+        return max(weights, key=lambda event: (weights[event] * chances[event], -event))
+    return int(chances.argmax())

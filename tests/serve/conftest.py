@@ -1,0 +1,58 @@
+"""One server and one browser for all tests of the page."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import elision as el
+from serving import Running, hostile, large
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TELLINGS = Path(el.__file__).with_name("data") / "tellings.jsonl"
+SHORT = 40
+"""Tellings in an upload that is learned in a moment."""
+
+
+@pytest.fixture(scope="session")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("scripts")
+    tea = el.read(TELLINGS).domain("making tea")
+    spoken = el.Corpus(el.Narrative(None, one.steps, one.domain, one.id) for one in tea)
+    extractor = el.EventExtractor(vectors=False)
+    learner = el.SEMHMM(score="marginal", random_state=0).fit(extractor.fit_transform(spoken))
+    made = {
+        "doorbell": el.examples.doorbell(),
+        "tea": learner.script_.noted(domain="making tea", extractor=extractor.to_dict()),
+        "hostile": hostile(),
+        "large": large(),
+    }
+    for name, script in made.items():
+        script.save(folder / f"{name}.json")
+    return {name: folder / f"{name}.json" for name in made}
+
+
+@pytest.fixture(scope="session")
+def server(scripts: dict[str, Path]) -> Iterator[Running]:
+    with Running([*scripts.values()]) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.fail("no chromium: `make test` installs Debian's, or `apt-get install chromium`")
+    return found
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    folder = Path("build/screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,240 @@
+"""`elision learn` interrupted, and resumed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import commands
+import elision as el
+from commands import files, start, wait_for, write
+from elision.learn.checkpoint import Checkpoint, ScriptsCheckpoint
+from elision.learn.observe import BatchDone, MemberDone
+
+TELLINGS = el.examples.doorbell_tellings()
+APPROX = ("--method", "approx")
+ENSEMBLE = ("--method", "ensemble", "--members", "2")
+
+
+@pytest.fixture
+def elision(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    return partial(commands.run, monkeypatch, capsys)
+
+
+@pytest.fixture
+def refused(elision):
+    return lambda *arguments, **more: commands.refused(elision(*arguments, **more))
+
+
+class Seen(list):
+    interrupt_after = None
+
+    def add(self, name):
+        self.append(name)
+        if name == self.interrupt_after:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """The batches that are learned, by the first letter of their file; Ctrl-C comes after one."""
+    done = Seen()
+    keep = Checkpoint.__call__
+
+    def observe(checkpoint, event, model):
+        keep(checkpoint, event, model)
+        if isinstance(event, BatchDone):
+            done.add(f"{checkpoint.path.name[0]}{event.batch}")
+
+    monkeypatch.setattr(Checkpoint, "__call__", observe)
+    return done
+
+
+@pytest.fixture
+def scripts(monkeypatch):
+    """How many scripts of an ensemble are there; Ctrl-C comes after one."""
+    done = Seen()
+    keep = ScriptsCheckpoint.__call__
+
+    def observe(checkpoint, event, model):
+        keep(checkpoint, event, model)
+        if isinstance(event, MemberDone):
+            done.add(event.done)
+
+    monkeypatch.setattr(ScriptsCheckpoint, "__call__", observe)
+    return done
+
+
+def test_resumed_after_the_last_complete_batch(elision, batches):
+    write("stories.jsonl", TELLINGS)
+    learn = ("learn", "stories.jsonl", *APPROX, "-o")
+    elision(*learn, "whole.json")
+    batches.clear()
+    batches.interrupt_after = "s2"
+    status, out, err = elision(*learn, "script.json")
+    assert (status, out) == (130, "")
+    assert err == "elision: interrupted (--resume goes on after what is complete)\n"
+    assert files() == ["script.json.progress", "stories.jsonl", "whole.json"]
+    assert elision(*learn, "script.json", "--resume")[::2] == (0, "")
+    assert batches == ["s1", "s2", "s3", "s4"]
+    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
+    assert files() == ["script.json", "stories.jsonl", "whole.json"]
+
+    batches.clear()
+    elision(*learn, "script.json")
+    elision(*learn, "script.json", "--resume", "--seed", "3")  # of another fit
+    assert batches == ["s1", "s2", "s1", "s2"]
+    elision(*learn, "script.json")  # without --resume
+    assert batches[4:] == ["s1", "s2"]
+    batches.interrupt_after = None
+    batches.clear()
+    elision(*learn, "script.json", "--resume", "--json")
+    assert batches == ["s3", "s4"]
+    elision(*learn, "script.json", "--resume")  # nothing is left to resume
+    assert batches[2:] == ["s1", "s2", "s3", "s4"]
+    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
+
+
+def test_complete_domains_are_not_learned_again(elision, batches):
+    write("stories.jsonl", {"a": TELLINGS[:10], "b": TELLINGS[5:], "c": TELLINGS[:5]})
+    elision("learn", "stories.jsonl", *APPROX, "-o", "whole")
+    batches.clear()
+    batches.interrupt_after = "b2"
+    status, _, _ = elision("learn", "stories.jsonl", *APPROX, "-o", "folder")
+    assert status == 130
+    assert files("folder") == ["a.json", "a.json.progress", "b.json.progress"]
+    status, out, _ = elision(
+        "learn", "stories.jsonl", *APPROX, "-o", "folder", "--resume", "--json"
+    )
+    assert status == 0
+    assert [one["domain"] for one in json.loads(out)] == ["a", "b", "c"]
+    assert batches == ["a1", "a2", "b1", "b2", "b3", "c1"]
+    assert files("folder") == files("whole") == ["a.json", "b.json", "c.json"]
+    for name in files("whole"):
+        assert Path("folder", name).read_bytes() == Path("whole", name).read_bytes()
+
+
+def test_a_full_disk(refused, elision, batches, monkeypatch):
+    write("stories.jsonl", TELLINGS)
+    elision("learn", "stories.jsonl", *APPROX, "-o", "whole.json")
+    batches.clear()
+    synced = os.fsync
+
+    def fsync(descriptor):
+        if len(batches) == left:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        synced(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    left = 2
+    err = refused("learn", "stories.jsonl", *APPROX, "-o", "script.json")
+    assert err == "elision: script.json.progress: cannot be written: No space left on device\n"
+    assert files() == ["script.json.progress", "stories.jsonl", "whole.json"]
+    left = 4
+    err = refused("learn", "stories.jsonl", *APPROX, "-o", "script.json", "--resume")
+    assert err == "elision: script.json: cannot be written: No space left on device\n"
+    left = None
+    assert elision("learn", "stories.jsonl", *APPROX, "-o", "script.json", "--resume")[0] == 0
+    assert batches == ["s1", "s2", "s3", "s4"]
+    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
+    assert files() == ["script.json", "stories.jsonl", "whole.json"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: b"\xff" + content,
+        lambda content: content.replace(b'"format":"', b'"format":"\xff'),
+        lambda content: content.replace(b'"states":', b'"stakes":'),
+        lambda content: b"[" + content + b"]",
+        lambda content: json.dumps(json.loads(content) | {"history": []}).encode(),
+        lambda content: json.dumps(json.loads(content) | {"states": 1}).encode(),
+        lambda content: json.dumps(json.loads(content) | {"states": -1}).encode(),
+    ],
+)
+def test_damaged_progress(refused, elision, batches, damage):
+    write("stories.jsonl", TELLINGS)
+    batches.interrupt_after = "s2"
+    elision("learn", "stories.jsonl", *APPROX, "-o", "script.json")
+    progress = Path("script.json.progress")
+    damaged = damage(progress.read_bytes())
+    progress.write_bytes(damaged)
+    err = refused("learn", "stories.jsonl", *APPROX, "-o", "script.json", "--resume")
+    assert "script.json.progress: no progress file: " in err
+    assert "(delete it to start anew)" in err
+    assert progress.read_bytes() == damaged
+
+
+def test_an_ensemble_is_resumed_after_its_last_complete_script(elision, scripts, refused):
+    write("stories.jsonl", TELLINGS)
+    learn = ("learn", "stories.jsonl", *ENSEMBLE, "-o")
+    elision(*learn, "whole.json")
+    everything = len(scripts)
+    assert everything > 5
+    scripts.clear()
+    scripts.interrupt_after = 3
+    status, out, err = elision(*learn, "script.json")
+    assert (status, out) == (130, "")
+    assert err == "elision: interrupted (--resume goes on after what is complete)\n"
+    progress = Path("script.json.progress")
+    assert len(json.loads(progress.read_bytes())["scripts"]) >= 3
+
+    kept = progress.read_bytes()
+    for damaged in (kept[: len(kept) // 2], b"[]", kept.replace(b'"edges"', b'"hedges"')):
+        progress.write_bytes(damaged)
+        err = refused(*learn, "script.json", "--resume")
+        assert "script.json.progress" in err
+        assert "(delete it to start anew)" in err
+    progress.write_bytes(kept)
+
+    scripts.clear()
+    scripts.interrupt_after = None
+    assert elision(*learn, "script.json", "--resume")[::2] == (0, "")
+    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
+    assert files() == ["script.json", "stories.jsonl", "whole.json"]
+
+
+def test_an_ensemble_of_another_fit_is_not_resumed(elision, scripts):
+    write("stories.jsonl", TELLINGS)
+    learn = ("learn", "stories.jsonl", *ENSEMBLE, "-o", "script.json")
+    scripts.interrupt_after = 2
+    assert elision(*learn)[0] == 130
+    scripts.interrupt_after = None
+    scripts.clear()
+    elision(*learn, "--seed", "3", "--resume")
+    other = Path("script.json").read_bytes()
+    elision(*learn, "--seed", "3")
+    assert Path("script.json").read_bytes() == other
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "method", [(*APPROX, "-r", "1"), ("--method", "ensemble")], ids=["approx", "ensemble"]
+)
+def test_a_signal_and_resuming(elision, method, sent):
+    write("stories.jsonl", TELLINGS * (8 if method[1] == "approx" else 2))
+    learn = ("learn", "stories.jsonl", *method, "-o")
+    with start(*learn, "script.json") as process:
+        wait_for("script.json.progress", process)
+        process.send_signal(sent)
+        out, err = process.communicate(timeout=commands.PATIENCE)
+    assert out == b""
+    if sent == signal.SIGKILL:
+        assert (process.returncode, err) == (-signal.SIGKILL, b"")
+    else:
+        assert process.returncode == 130
+        assert err == b"elision: interrupted (--resume goes on after what is complete)\n"
+        assert files() == ["script.json.progress", "stories.jsonl"]
+    assert not Path("script.json").exists()
+    assert elision(*learn, "script.json", "--resume")[::2] == (0, "")
+    elision(*learn, "whole.json")
+    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
+    assert not Path("script.json.progress").exists()
