@@ -9,7 +9,8 @@ CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 .PHONY: demo test lint types doctest unit interpreted bench results clean clean-cache
 
 demo: $(VENV)/.installed
-	$(BIN)/elision demo
+	mkdir -p build
+	$(BIN)/elision demo -o build/doorbell.json
 
 test: lint types doctest unit interpreted
 
@@ -59,7 +60,7 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e '.[vectors]'
+	$(BIN)/python -m pip install --quiet -e '.[draw,page,vectors]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml

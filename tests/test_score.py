@@ -13,7 +13,7 @@ import elision as el
 import naive
 import naive_questions as twin
 from elision.ask._conformance import OUT_OF_ORDER
-from elision.ask.hops import Hops
+from elision.ask.hops import Hops, Tables
 from elision.ask.score import conform, score
 from elision.ask.slips import moves, slips
 from models import ATOL, RTOL, cases, events, models, pack
@@ -70,7 +70,7 @@ def test_slips_are_ratios_of_probabilities(model, told):
     assume(np.isfinite(log_prob))
     hops = Hops(script_of(model))
     likelihood = naive.event_likelihood(model[1], narrative)[None]
-    found = slips(hops, likelihood, np.array([log_prob]))
+    found = slips(hops, hops.tables(likelihood), likelihood, np.array([log_prob]))
     base = math.exp(log_prob)
 
     def ratio(other):
@@ -95,7 +95,10 @@ def test_moves_are_gains_in_log_probability(model, told):
     narrative = [o for o in told if o < count]
     log_prob = naive.log_prob(*model, narrative)
     assume(np.isfinite(log_prob))
-    found = moves(Hops(script_of(model)), naive.event_likelihood(model[1], narrative), log_prob)
+    hops = Hops(script_of(model))
+    likelihood = naive.event_likelihood(model[1], narrative)
+    tables = Tables(*(part[0] for part in hops.tables(likelihood[None])))
+    found = moves(hops, tables, likelihood, log_prob)
     for i in range(len(narrative)):
         rest = [*narrative[:i], *narrative[i + 1 :]]
         for p in range(len(narrative)):

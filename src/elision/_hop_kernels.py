@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 
 @jit
-def arrivals(model: Model, told: NDArray[np.float64], arrived: NDArray[np.float64]) -> None:
+def arrivals(
+    model: Model, told: NDArray[np.float64], arrived: NDArray[np.float64], lanes: int
+) -> None:
     """Expected entries of each state before the next event is told, after ``told`` told.
 
     arrived(k) = s(k) * ( sum_{j<k} T(k|j) * (told(j) + e(j) arrived(j))  +  T(k|k) told(k) )
     """
     end = model.elision.shape[0] - 1
-    lanes = told.shape[1]
     for lane in range(lanes):
         arrived[0, lane] = 0.0
     for k in range(1, end + 1):
@@ -46,13 +47,14 @@ def arrivals(model: Model, told: NDArray[np.float64], arrived: NDArray[np.float6
 
 
 @jit
-def departures(model: Model, value: NDArray[np.float64], result: NDArray[np.float64]) -> None:
+def departures(
+    model: Model, value: NDArray[np.float64], result: NDArray[np.float64], lanes: int
+) -> None:
     """Expected value of the next state that tells, or the end, from each state.
 
     result(j) = s(j) * ( sum_{k>j} T(k|j) * (value(k) + e(k) result(k))  +  T(j|j) value(j) )
     """
     end = model.elision.shape[0] - 1
-    lanes = value.shape[1]
     for lane in range(lanes):
         result[end, lane] = 0.0
     for j in range(end - 1, -1, -1):
@@ -69,6 +71,88 @@ def departures(model: Model, value: NDArray[np.float64], result: NDArray[np.floa
                 here[lane] += weight * (value[k, lane] + silent * result[k, lane])
         for lane in range(lanes):
             here[lane] *= series
+
+
+@jit
+def _normalise(table: NDArray[np.float64], scale: NDArray[np.float64], lanes: int) -> None:
+    """Let each lane sum to one, and add the logarithm of what it summed to to its scale."""
+    for lane in range(lanes):
+        total = 0.0
+        for k in range(table.shape[0]):
+            total += table[k, lane]
+        factor = 1.0 / total if total > 0.0 else 0.0
+        scale[lane] += math.log(total) if total > 0.0 else -math.inf
+        for k in range(table.shape[0]):
+            table[k, lane] *= factor
+
+
+@jit
+def later_moves(
+    model: Model,
+    likelihood: NDArray[np.float64],
+    arrived: NDArray[np.float64],
+    before_scale: NDArray[np.float64],
+    after: NDArray[np.float64],
+    after_scale: NDArray[np.float64],
+    moved: NDArray[np.float64],
+) -> None:
+    """Log-probability with event i told as number p, for all i < p.
+
+    ``likelihood`` is (events, states), ``arrived`` and ``after`` (events + 1, states). Lane i of
+    the tables holds the events up to p without event i.
+    """
+    events, states = likelihood.shape
+    told = np.zeros((states, events))
+    came = np.zeros((states, events))
+    scale = np.zeros(events)
+    for p in range(1, events):
+        for k in range(states):
+            came[k, p - 1] = arrived[p - 1, k]
+            for i in range(p):
+                told[k, i] = came[k, i] * likelihood[p, k]
+        scale[p - 1] = before_scale[p - 1]
+        _normalise(told, scale, p)
+        arrivals(model, told, came, p)
+        for i in range(p):
+            total = 0.0
+            for k in range(states):
+                total += came[k, i] * likelihood[i, k] * after[p + 1, k]
+            logarithm = math.log(total) if total > 0.0 else -math.inf
+            moved[i, p] = logarithm + scale[i] + after_scale[p + 1]
+
+
+@jit
+def earlier_moves(
+    model: Model,
+    likelihood: NDArray[np.float64],
+    arrived: NDArray[np.float64],
+    before_scale: NDArray[np.float64],
+    after: NDArray[np.float64],
+    after_scale: NDArray[np.float64],
+    moved: NDArray[np.float64],
+) -> None:
+    """The same for all i > p: lane i holds the events from p on without event i."""
+    events, states = likelihood.shape
+    value = np.zeros((states, events))
+    rest = np.zeros((states, events))
+    scale = np.zeros(events)
+    for p in range(events - 2, -1, -1):
+        # Lanes are counted from the last event, so that those in use stand side by side.
+        lanes = events - 1 - p
+        for k in range(states):
+            rest[k, lanes - 1] = after[p + 2, k]
+            for lane in range(lanes):
+                value[k, lane] = rest[k, lane] * likelihood[p, k]
+        scale[lanes - 1] = after_scale[p + 2]
+        departures(model, value, rest, lanes)
+        _normalise(rest, scale, lanes)
+        for lane in range(lanes):
+            i = events - 1 - lane
+            total = 0.0
+            for k in range(states):
+                total += arrived[p, k] * likelihood[i, k] * rest[k, lane]
+            logarithm = math.log(total) if total > 0.0 else -math.inf
+            moved[i, p] = logarithm + before_scale[p] + scale[lane]
 
 
 @jit

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from elision.ask.align import Aligned
     from elision.ask.between import Story
     from elision.ask.following import Following
     from elision.ask.heard import Heard, Item
     from elision.ask.last_step import LastStep
-    from elision.observations import Unknown
+    from elision.ask.posterior import StatePosterior
+    from elision.observations import Observation, Unknown
+    from elision.show.draw import Drawing
     from elision.text.extract import EventExtractor
 
 
@@ -30,9 +33,11 @@ class Ensemble(Questions):
 
     Gaps are filled by the average of the scripts and, if there is one, a last step that weighs in
     what no script can see. What was left unsaid and what comes next is the average of the scripts,
-    too. All other questions are answered by their mixture, which is a script itself: its start
-    branches into all of them. Where the scripts disagree, the answers say so by their ``spread``;
-    `each` gives every script's own answer to any question.
+    too. Paths, states and pictures are those of the script to read. All other questions are
+    answered by the mixture, which is a script itself: its start branches into all of them.
+
+    Where the scripts disagree, the answers say so by their ``spread``; `each` gives every script's
+    own answer to any question.
 
     Parameters
     ----------
@@ -224,6 +229,27 @@ class Ensemble(Questions):
         check_top(top)
         heard = hear(self._script, narrative, unknown=unknown)
         return average_following(self, heard.items, steps=steps, top=top)
+
+    def align(self, narrative: Iterable[Observation], *, unknown: Unknown = "error") -> Aligned:
+        """The most probable path through the script to read, see `Script.align`."""
+        return self._script.align(narrative, unknown=unknown)
+
+    def posterior(
+        self, narrative: Iterable[Observation], *, unknown: Unknown = "error"
+    ) -> StatePosterior:
+        """Which state of the script to read told which event, see `Script.posterior`."""
+        return self._script.posterior(narrative, unknown=unknown)
+
+    def draw(self, path: str | PathLike[str] | None = None, **options: Any) -> Drawing:
+        """Draw the script to read, see `Script.draw`."""
+        return self._script.draw(path, **options)
+
+    def export(self, path: str | PathLike[str], *, least: float | None = None) -> None:
+        """Write the script to read for other tools, see `Script.export`."""
+        self._script.export(path, least=least)
+
+    def _repr_html_(self) -> str:
+        return self._script._repr_html_()
 
     def _heard(self, narratives: Iterable[Iterable[Item]], unknown: Unknown) -> list[Heard]:
         from elision.ask.heard import hear_all  # noqa: PLC0415

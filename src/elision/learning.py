@@ -162,8 +162,10 @@ def _learn_one(
     learner.set_params(observer=observe)
     learner.resume(narratives, checkpoint.load() if resume else None)
     learned: Script | Ensemble = getattr(learner, "ensemble_", learner.script_)
+    notes: dict[str, Any] = {"domain": domain} if domain else {}
     if extractor is not None:
-        learned = learned.noted(extractor=extractor.to_dict())
+        notes["extractor"] = extractor.to_dict()
+    learned = learned.noted(**notes)
     learned.save(path)
     script = learner.script_
     rates = script.elision[1:-1]

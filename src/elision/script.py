@@ -337,6 +337,11 @@ class Script(Questions):
         build = partial(type(self), states=self._states, about=self._about)
         return build, (self._events, self._transition, self._emission, self._elision)
 
+    def _repr_html_(self) -> str:
+        from elision.show.notebook import script_html  # noqa: PLC0415
+
+        return script_html(self)
+
     def __repr__(self) -> str:
         edges = len(self.parameters.source)
         return f"Script({self.size - 2} states, {edges} edges, {len(self._events)} events)"

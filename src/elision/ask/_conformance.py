@@ -12,7 +12,7 @@ import numpy as np
 from elision.ask._checks import whole
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
-from elision.ask.hops import Hops
+from elision.ask.hops import Hops, Tables
 from elision.ask.sample import tellings
 from elision.ask.score import Conformance, Flag
 from elision.ask.slips import moves, slips
@@ -267,7 +267,8 @@ class Examiner:
         means: NDArray[np.bool_],
     ) -> Iterator[_Findings]:
         events = symbol.shape[1]
-        found = slips(self._hops, likelihood, log_prob)
+        tables = self._hops.tables(likelihood)
+        found = slips(self._hops, tables, likelihood, log_prob)
         told = np.asarray(means[symbol].any(axis=1))
         differ = symbol[:, 1:] != symbol[:, :-1]
         exchanged = (found.exchanged * differ).sum(axis=1) / np.maximum(differ.sum(axis=1), 1)
@@ -277,17 +278,18 @@ class Examiner:
         odds = exchanged + FORGOTTEN * forgotten + strange
         silent = (found.entered * self._script.elision) @ self._shares
         for n in range(len(symbol)):
-            moved = self._out_of_order(likelihood[n], float(log_prob[n]))
+            own = Tables(*(part[n] for part in tables))
+            moved = self._out_of_order(own, likelihood[n], float(log_prob[n]))
             skipped = self._skipped(silent[n], told[n])
             yield _Findings(float(odds[n]), moved, skipped)
 
     def _out_of_order(
-        self, likelihood: NDArray[np.float64], log_prob: float
+        self, tables: Tables, likelihood: NDArray[np.float64], log_prob: float
     ) -> list[tuple[int, int, float]]:
         """Moves that gain much, the best first, none across another."""
         if not 2 <= len(likelihood) <= LONGEST_ORDERED:
             return []
-        gain = moves(self._hops, likelihood, log_prob)
+        gain = moves(self._hops, tables, likelihood, log_prob)
         best = gain.argmax(axis=1)
         worth = gain.max(axis=1)
         crossed = np.zeros(len(gain), bool)

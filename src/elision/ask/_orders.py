@@ -27,7 +27,6 @@ Course = tuple[int, ...]
 """Kinds in the order in which they are told."""
 
 Begun: TypeAlias = "tuple[int, Course, NDArray[np.float64]]"
-Begin: TypeAlias = "tuple[float, NDArray[np.float64], NDArray[np.int64], Course]"
 
 
 class Orders:
@@ -90,20 +89,25 @@ class Orders:
     @cached_property
     def after(self) -> NDArray[np.float64]:
         """(nodes, states): probability of telling the rest in any order, and nothing more."""
-        return self._backward(np.add)
+        ahead = np.zeros((len(self.counts), self._hops.states))
+        result = np.zeros_like(ahead)
+        result[-1] = self._hops.ending
+        for layer in range(len(self._layers) - 2, -1, -1):
+            for kind, nodes, made in self._steps(layer):
+                ahead[nodes] += result[made] * self._likelihood[kind]
+            here = self._layers[layer]
+            result[here] = self._hops.departures(ahead[here])
+        return result
 
     @cached_property
     def _bound(self) -> NDArray[np.float64]:
         """The same for the best order of the rest; every state may choose its own, so a bound."""
-        return self._backward(np.maximum)
-
-    def _backward(self, join: np.ufunc) -> NDArray[np.float64]:
         result = np.zeros((len(self.counts), self._hops.states))
         result[-1] = self._hops.ending
         for layer in range(len(self._layers) - 2, -1, -1):
             for kind, nodes, made in self._steps(layer):
                 there = self._hops.departures(result[made] * self._likelihood[kind])
-                result[nodes] = join(result[nodes], there)
+                result[nodes] = np.maximum(result[nodes], there)
         return result
 
     @property
@@ -232,38 +236,45 @@ def beam_search(
     """
     with np.errstate(divide="ignore"):
         later = np.maximum(np.log(more_told(hops, likelihood, 1)[0]), -1e6)  # (kinds, states)
-    start = np.zeros(hops.states)
-    start[0] = 1.0
-    begun: list[Begin] = [(0.0, start, np.zeros_like(copies), ())]
+    courses: list[Course] = [()]
+    counts = np.zeros((1, len(copies)), np.int64)
+    scale = np.zeros(1)
+    told = np.zeros((1, hops.states))
+    told[0, 0] = 1.0
     for _ in range(int(copies.sum())):
-        grown: list[tuple[float, Begin]] = []
-        for scale, told, counts, course in begun:
-            arrived = hops.arrivals(told)
-            left = (copies - counts) @ later
-            for kind in np.flatnonzero(counts < copies).tolist():
-                now, gained = normalised((arrived * likelihood[kind])[None])
-                if gained[0] == -np.inf:
-                    continue
-                hope = left - later[kind]
-                most = hope.max()
-                promise = np.log(now[0] @ np.exp(hope - most) + 1e-300) + most
-                longer = counts.copy()
-                longer[kind] += 1
-                begin: Begin = (scale + float(gained[0]), now[0], longer, (*course, kind))
-                grown.append((begin[0] + float(promise), begin))
-        begun = _distinct(grown, top, width)
-    return [course for _, _, _, course in begun]
+        arrived = hops.arrivals(told)
+        hope = (copies - counts) @ later
+        promise = np.full(counts.shape, -np.inf)
+        for kind in range(len(copies)):
+            free = np.flatnonzero(counts[:, kind] < copies[kind])
+            ahead = hope[free] - later[kind]
+            most = ahead.max(axis=1, keepdims=True)
+            worth = (arrived[free] * likelihood[kind] * np.exp(ahead - most)).sum(axis=1)
+            with np.errstate(divide="ignore"):
+                promise[free, kind] = np.log(worth) + most[:, 0] + scale[free]
+        begun, added = _chosen(promise, counts, top, width)
+        told, gained = normalised(arrived[begun] * likelihood[added])
+        scale = scale[begun] + gained
+        counts = counts[begun]
+        counts[np.arange(len(added)), added] += 1
+        courses = [(*courses[a], b) for a, b in zip(begun.tolist(), added.tolist(), strict=True)]
+    return courses
 
 
-def _distinct(grown: list[tuple[float, Begin]], top: int, width: int) -> list[Begin]:
-    """Keep the most promising beginnings, ``top`` of those that tell the same events."""
-    grown.sort(key=lambda pair: -pair[0])
+def _chosen(
+    promise: NDArray[np.float64], counts: NDArray[np.int64], top: int, width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose the most promising continuations, ``top`` of those that tell the same events."""
     alike: Counter[bytes] = Counter()
-    kept = []
-    for _, begin in grown:
-        alike[begin[2].tobytes()] += 1
-        if alike[begin[2].tobytes()] <= top:
-            kept.append(begin)
-            if len(kept) == width:
-                break
-    return kept
+    chosen: list[tuple[int, int]] = []
+    for place in np.argsort(-promise, axis=None, kind="stable").tolist():
+        begun, kind = divmod(place, promise.shape[1])
+        if promise[begun, kind] == -np.inf or len(chosen) == width:
+            break
+        after = counts[begun].copy()
+        after[kind] += 1
+        alike[after.tobytes()] += 1
+        if alike[after.tobytes()] <= top:
+            chosen.append((begun, kind))
+    pairs = np.array(chosen, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]

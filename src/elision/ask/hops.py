@@ -34,11 +34,13 @@ class Tables(NamedTuple):
     """What was told so far and what comes after, for N narratives of m events each.
 
     ``before[n, i, k] * exp(before_scale[n, i])`` is the probability of telling the first i events,
-    the last one by k; ``after[n, i, k] * exp(after_scale[n, i])`` that of telling the others and
-    nothing more from there. Rows of both sum to one.
+    the last one by k, and with ``arrived`` for ``before`` the expected entries of k before the next
+    event; ``after[n, i, k] * exp(after_scale[n, i])`` is the probability of telling the others and
+    nothing more from k. Rows of ``before`` and ``after`` sum to one.
     """
 
     before: NDArray[np.float64]
+    arrived: NDArray[np.float64]
     before_scale: NDArray[np.float64]
     after: NDArray[np.float64]
     after_scale: NDArray[np.float64]
@@ -97,7 +99,7 @@ class Hops:
     ) -> NDArray[np.float64]:
         lanes = np.ascontiguousarray(rows.reshape(-1, self.states).T)
         result = np.empty_like(lanes)
-        kernel(self.model, lanes, result)
+        kernel(self.model, lanes, result, lanes.shape[1])
         return np.ascontiguousarray(result.T).reshape(rows.shape)
 
     @cached_property
@@ -155,20 +157,22 @@ class Hops:
         """Both passes over narratives of the same length; ``likelihood`` is (N, m, states)."""
         number, events, states = likelihood.shape
         before = np.zeros((number, events + 1, states))
+        arrived = np.zeros((number, events + 1, states))
         after = np.zeros((number, events + 1, states))
         before_scale = np.zeros((number, events + 1))
         after_scale = np.zeros((number, events + 1))
         before[:, 0, 0] = 1.0
-        for i in range(events):
-            row = self.arrivals(before[:, i]) * likelihood[:, i]
-            before[:, i + 1], gained = normalised(row)
-            before_scale[:, i + 1] = before_scale[:, i] + gained
+        for i in range(events + 1):
+            arrived[:, i] = self.arrivals(before[:, i])
+            if i < events:
+                before[:, i + 1], gained = normalised(arrived[:, i] * likelihood[:, i])
+                before_scale[:, i + 1] = before_scale[:, i] + gained
         after[:, events], after_scale[:, events] = normalised(np.tile(self.ending, (number, 1)))
         for i in range(events - 1, -1, -1):
             row = self.departures(likelihood[:, i] * after[:, i + 1])
             after[:, i], gained = normalised(row)
             after_scale[:, i] = after_scale[:, i + 1] + gained
-        return Tables(before, before_scale, after, after_scale)
+        return Tables(before, arrived, before_scale, after, after_scale)
 
     def visits(self) -> NDArray[np.float64]:
         """How often each state is visited in a telling, on average; 1 for the start."""

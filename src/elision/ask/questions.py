@@ -369,3 +369,12 @@ class Questions(ABC):
             theme=theme,
             unknown=unknown,
         )
+
+    def export(self, path: str | PathLike[str], *, least: float | None = None) -> None:
+        """Write the script for other tools; the suffix of the file says for which.
+
+        See `elision.show.export`: drawings, DOT, Mermaid, OpenFst, PNML, BPMN.
+        """
+        from elision.show.export import export  # noqa: PLC0415
+
+        export(self.asked, path, least=least)

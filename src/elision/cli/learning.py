@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich.markup import escape
 
 from elision.cli.app import (
     Activity,
@@ -23,7 +25,7 @@ from elision.cli.app import (
     read,
 )
 from elision.errors import InputError
-from elision.terminal import Number, cell, complain, err, make_table, out, print_json
+from elision.terminal import Number, cell, complain, err, make_table, out, print_json, printable
 
 if TYPE_CHECKING:
     from elision.learning import Learned
@@ -50,17 +52,23 @@ def _cost(value: float | None) -> float | None:
     return value
 
 
-def _output(value: Path) -> Path:
-    if str(value) == "-":
+def _output(value: Path | None) -> Path | None:
+    if value is not None and str(value) == "-":
         raise typer.BadParameter("'-' is standard output, expected a file or folder.")
     return value
 
 
 @app.command()
-def demo(as_json: AsJson = False) -> None:
+def demo(
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Keep what was learned here.", callback=_output),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Learn a script from twenty tellings of answering a doorbell, and ask what one left out.
 
-    Example: `elision demo`
+    Example: `elision demo -o doorbell.json`
     """
     import elision as el  # noqa: PLC0415
     from elision.cli.answers import show_story  # noqa: PLC0415
@@ -69,6 +77,8 @@ def demo(as_json: AsJson = False) -> None:
     learner = el.ScriptEnsemble(random_state=0).fit(tellings)
     given = ["hear doorbell", "open door", "close door"]
     story = learner.between(given)
+    if output is not None:
+        learner.ensemble_.noted(domain="answering the doorbell").save(output)
     if as_json:
         print_json(story)
         return
@@ -78,6 +88,18 @@ def demo(as_json: AsJson = False) -> None:
     out.print(f"Learned from them: {learner.ensemble_}\n")
     out.print("Somebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
     show_story(story)
+    out.print("\nTo look at it and ask more:")
+    if output is None:
+        out.print("    elision demo -o doorbell.json")
+    kept = "doorbell.json" if output is None else printable(str(output))
+    out.print(f"    {escape(_command())} serve {escape(kept)}")
+
+
+def _command() -> str:
+    """How this program can be called from here."""
+    called = Path(sys.argv[0])
+    beneath = called.is_absolute() and called.is_relative_to(Path.cwd())
+    return str(called.relative_to(Path.cwd())) if beneath else called.name
 
 
 @app.command()

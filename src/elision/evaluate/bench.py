@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import elision as el
 from elision.errors import InputError
@@ -240,6 +241,7 @@ def _measured(
 
 def _single_thread() -> None:
     el.set_threads(1)
+    threadpool_limits(1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,13 +49,14 @@ ALL = (*BASELINES, *LEARNERS, *OWN)
 
 
 class Consensus(ScriptAnswers, ScriptEnsemble):
-    """The one script that an ensemble gives to read, asked alone."""
+    """The one script that stands for an ensemble, backed off for filling gaps, asked alone."""
 
     @classmethod
     def of(cls, learner: ScriptEnsemble) -> Self:
         """Ask an ensemble that has learned already."""
         one = cls(**learner.get_params())
         one.__dict__.update(learner.__dict__)
+        one.script_ = learner.filler_
         return one
 
 

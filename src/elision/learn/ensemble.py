@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from elision import _threads
 from elision.ask.combined import anywhere_chances, chances_and_spread
@@ -29,21 +30,25 @@ from elision.learn.sem import (
     told_narratives,
     vocabulary_of,
 )
+from elision.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from os import PathLike
     from typing import Self
 
     from numpy.typing import NDArray
 
+    from elision.ask.align import Aligned
     from elision.ask.between import Story
     from elision.ask.following import Following
     from elision.ask.last_step import LastStep
+    from elision.ask.posterior import StatePosterior
     from elision.contexts import Context
     from elision.learn.observe import Observer
     from elision.learn.sem import Narratives
     from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.show.draw import Drawing
 
 
 class Manner(NamedTuple):
@@ -164,7 +169,11 @@ class ScriptEnsemble(BaseEstimator, Questions):
     def resume(self, X: Narratives, kept: Mapping[int, Script] | None) -> Self:
         """Fit, but for the scripts that an observer kept of the same fit, by their number."""
         self._check()
-        narratives = told_narratives(X)
+        # Small products of matrices in threads of ours: BLAS's own would stand in their way.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return self._fit(told_narratives(X), kept or {})
+
+    def _fit(self, narratives: list[tuple[str, ...]], kept: Mapping[int, Script]) -> Self:
         self.events_ = vocabulary_of(narratives, self.events)
         number = {event: o for o, event in enumerate(self.events_)}
         try:
@@ -172,7 +181,7 @@ class ScriptEnsemble(BaseEstimator, Questions):
         except KeyError as error:
             raise InputError(f"unknown event {error.args[0]!r}, not in `events`") from None
         folds = self._folds(len(narratives))
-        scripts, held = self._learn(narratives, told, folds, kept or {})
+        scripts, held = self._learn(narratives, told, folds, kept)
         weights, last_step = np.ones(len(scripts)), None
         if folds:
             said = np.concatenate(held.said)
@@ -226,6 +235,21 @@ class ScriptEnsemble(BaseEstimator, Questions):
         """Which event is told next, see `Ensemble.next`."""
         check_is_fitted(self, "ensemble_")
         return self.ensemble_.next(narrative, **options)
+
+    def align(self, narrative: Iterable[Any], **options: Any) -> Aligned:
+        """The most probable path through the script to read, see `Ensemble.align`."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.align(narrative, **options)
+
+    def posterior(self, narrative: Iterable[Any], **options: Any) -> StatePosterior:
+        """Which state of the script to read told which event, see `Ensemble.posterior`."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.posterior(narrative, **options)
+
+    def draw(self, path: str | PathLike[str] | None = None, **options: Any) -> Drawing:
+        """Draw the script to read, see `Ensemble.draw`."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.draw(path, **options)
 
     def each(self, question: str, *arguments: Any, **options: Any) -> list[Any]:
         """Every script's own answer to a question, see `Ensemble.each`."""
@@ -354,7 +378,8 @@ class ScriptEnsemble(BaseEstimator, Questions):
             events=self.events_,
             random_state=job.seed % 2**32,
         )
-        return learner.fit(narratives).script_
+        script = learner.fit(narratives).script_
+        return Script.from_parameters(script.events, script.parameters)  # without notes
 
     def _last_step(
         self,
