@@ -127,12 +127,12 @@ def test_events_that_training_never_told_do_not_stop_the_default():
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-9)
 
 
-def test_consensus_is_the_ensembles_script_and_default_is_not_touched_by_it():
+def test_consensus_is_the_ensembles_filler_and_default_is_not_touched_by_it():
     task = make_task(corpus(2), seed=0)
     default = methods.make("default", task.events, batch=None, seed=0, costs=bench.Costs())
     default.fit(task.train)
     consensus = methods.asked_as("consensus", default)
-    expected = el.ask.fill.fill_gaps(default.script_, task.gaps)
+    expected = el.ask.fill.fill_gaps(default.filler_, task.gaps)
     np.testing.assert_array_equal(consensus.predict_gap(task.gaps), expected)
     assert not np.array_equal(default.predict_gap(task.gaps), expected)
     alone = methods.make("consensus", task.events, batch=None, seed=0, costs=bench.Costs())
@@ -258,7 +258,15 @@ def test_comparisons_by_hand():
             cells.append(cell_of(name, domain, "default", seed, ours + shift))
             cells.append(cell_of(name, domain, "LogisticGap", seed, theirs))
             cells += [cell_of(name, domain, "SEMHMM", seed, right, right) for right in (2, 5)]
-    rows = {(row["against"], row["corpus"]): row for row in report.comparisons(cells)}
+    plan = bench.Plan(("x.jsonl", "y.jsonl"))
+    found = report.report(cells, plan, {})
+    halves = [
+        report.report([cell for cell in cells if (cell.method == "default") == own], plan, {})
+        for own in (True, False)
+    ]
+    assert report.merged(halves)["comparisons"] == found["comparisons"]
+    assert report.merged([found, halves[0]])["comparisons"] == found["comparisons"]
+    rows = {(row["against"], row["corpus"]): row for row in found["comparisons"]}
     assert set(rows) == {
         (name, of) for name in ("LogisticGap", "SEMHMM") for of in ("x", "y", None)
     }

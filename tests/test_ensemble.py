@@ -426,7 +426,8 @@ def damaged(learner, change):
     ("change", "problem"),
     [
         (lambda raw: raw.update(version=2), "version 2"),
-        (lambda raw: raw["members"][0].update(states=10**9), "states for"),
+        (lambda raw: raw["members"][0].update(states=10**9), "cells"),
+        (lambda raw: raw["members"][0].update(states=999), "states for"),
         (lambda raw: raw["members"][0].update(elision="AAAA"), "states for|bytes"),
         (lambda raw: raw["members"].clear(), "no valid ensemble"),
         (lambda raw: raw["last_step"].update(weights=[1.0]), "1 weights"),

@@ -19,10 +19,10 @@ from elision.ask._evidence import (
     OPEN,
     STRAY,
     Background,
+    Bounds,
     Sentence,
     Sheet,
     hear_events,
-    log_bounds,
     log_evidence,
     symbols_of,
 )
@@ -75,7 +75,8 @@ def test_evidence_is_the_sum_over_all_strays(model, told):
     weights = [background.weight(event) for event in script.events]
     expected = twin.evidence(model, narrative, weights, STRAY, BROKEN_OFF)
     close(found, [math.log(expected)])
-    bound = log_bounds([Sheet.of(script, None)], symbols, background)[0, numbers[0]].sum()
+    bounds = Bounds([Sheet.of(script, None)]).log_bounds(symbols, background)
+    bound = bounds[0, numbers[0]].sum()
     assert found[0] <= bound + 1e-9
 
 

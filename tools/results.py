@@ -1,6 +1,8 @@
 """Writes docs/results.md from the JSON of `elision bench` and from labelled corpora.
 
-    python tools/results.py RESULTS.json --labelled FILE.jsonl ... > docs/results.md
+    python tools/results.py RESULTS.json ... --labelled FILE.jsonl ... > docs/results.md
+
+Of several results for the same method on the same corpus, the last counts.
 
 `--omissions FILE.json` adds what `python -m elision.evaluate.omissions --json` found.
 
@@ -15,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import elision as el
-from elision.evaluate import events, omissions
+from elision.evaluate import events, methods, omissions
 from elision.evaluate.cloze import TASKS
+from elision.evaluate.report import merged
 from elision.evaluate.tables import markdown_tables
 from elision.evaluate.together import markdown_together
 
@@ -91,14 +94,28 @@ def approx_against_exact(result: dict[str, Any], corpus: str) -> list[str]:
     return [f"{said}in {approx / exact:.0%} of the time (the paper: close, in half the time)."]
 
 
+def print_commands(protocols: list[dict[str, Any]]) -> None:
+    """Print which commands made the figures."""
+    print("Nothing here is typed in. With the files at hand, these commands make it anew, and")
+    print("`python tools/results.py RESULTS.json ...` the page from what `--json` writes:\n")
+        "`python tools/results.py RESULTS.json ...` the page from what they write with `--json`:\n"
+    )
+    for protocol in protocols:
+        corpora = " ".join(name if "." in name else f"{name}.jsonl" for name in protocol["corpora"])
+        used = f"--seeds {protocol['seeds']} --min-narratives {protocol['min_narratives']}"
+        tasks = [task for task in protocol.get("tasks", []) if task != "one"]
+        used += "".join(f" --task {task}" for task in tasks)
+        used += "".join(f" --batch {batch}" for batch in protocol["batches"])
+        chosen = protocol["methods"]
+        if set(chosen) != set(methods.ALL):
+            used += "".join(f" --methods {method}" for method in chosen)
+        print(f"    elision bench {corpora} {used}")
+    print()
+
+
 def print_protocol(protocol: dict[str, Any]) -> None:
     """Print how the figures were made."""
-    corpora = " ".join(name if "." in name else f"{name}.jsonl" for name in protocol["corpora"])
-    used = f"--seeds {protocol['seeds']} --min-narratives {protocol['min_narratives']}"
     tasks = [task for task in protocol.get("tasks", []) if task != "one"]
-    used += "".join(f" --task {task}" for task in tasks)
-    print("Nothing here is typed in. With the files at hand, this makes the page anew:\n")
-    print(f'    make results CORPORA="{corpora}" BENCH="{used}"\n')
     print("## Filling a gap\n")
     print(
         f"One event of each test narrative is removed, its place known; {protocol['seeds']} splits "
@@ -138,12 +155,14 @@ def print_labelled(paths: list[str]) -> None:
 def main() -> None:
     """Print the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", type=Path)
+    parser.add_argument("results", type=Path, nargs="+")
     parser.add_argument("--labelled", nargs="*", default=[])
     parser.add_argument("--omissions", type=Path)
     options = parser.parse_args()
-    result = json.loads(options.results.read_text())
+    results = [json.loads(path.read_text()) for path in options.results]
+    result = merged(results)
     print("# Results\n")
+    print_commands([one["protocol"] for one in results])
     print_protocol(result["protocol"])
     print("## All corpora\n")
     print(markdown_together(result))

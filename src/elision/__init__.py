@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.ensemble import ScriptEnsemble
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
+    from elision.library import Library
     from elision.narrative import Narrative
     from elision.readers import read
     from elision.text.extract import EventExtractor
@@ -50,6 +51,7 @@ __all__ = [
     "FileFormatError",
     "Frequency",
     "InputError",
+    "Library",
     "LogisticGap",
     "Narrative",
     "Prior",
@@ -76,6 +78,7 @@ _LATER = {
     "Ensemble": "elision.ensemble",
     "EventExtractor": "elision.text.extract",
     "Frequency": "elision.learn.baselines",
+    "Library": "elision.library",
     "LogisticGap": "elision.learn.baselines",
     "ScriptEnsemble": "elision.learn.ensemble",
     "SkipNaiveBayes": "elision.learn.baselines",

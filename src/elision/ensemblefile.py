@@ -19,6 +19,7 @@ from elision.scriptfile import (
     parse,
     script_from_fields,
     script_lines,
+    too_many_cells,
     with_checksum,
 )
 
@@ -137,6 +138,9 @@ def unpack(member: PackedScript, events: tuple[str, ...], where: str) -> Script:
     """Read a packed script."""
     size = member.states
     edges = len(member.source) // 4
+    problem = too_many_cells(size, len(events))
+    if problem:
+        raise FileFormatError(problem, where=where)
     if not 2 <= size <= len(member.elision) // 8:
         raise FileFormatError(f"{size} states for {len(member.elision)} bytes", where=where)
     source = _array(member.source, "<u4", (edges,), where)

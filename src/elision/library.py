@@ -80,6 +80,7 @@ class Library(Mapping[str, Any]):
         self._given_priors = _checked_priors(self._scripts, priors)
         self._priors = self._given_priors / self._given_priors.sum()
         self._witnesses: OrderedDict[str, Witness] = OrderedDict()
+        self._kept = max(LOADED, sum(not isinstance(one, Stored) for one in scripts.values()))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Library:
@@ -225,8 +226,7 @@ class Library(Mapping[str, Any]):
             given = self._scripts[name]
             found = Witness.of(given.load() if isinstance(given, Stored) else given)
         self._witnesses[name] = found
-        kept = max(LOADED, sum(not isinstance(one, Stored) for one in self._scripts.values()))
-        while len(self._witnesses) > kept:
+        while len(self._witnesses) > self._kept:
             self._witnesses.popitem(last=False)
         return found
 

@@ -124,7 +124,7 @@ def _store(folder: Path, name: str, script: Any) -> str:
 
 def _dumps(entries: list[_Entry]) -> bytes:
     lines = ",\n".join(
-        json.dumps(msgspec.to_builtins(entry), ensure_ascii=False, allow_nan=False)
+        json.dumps(msgspec.structs.asdict(entry), ensure_ascii=False, allow_nan=False)
         for entry in entries
     )
     return with_checksum(

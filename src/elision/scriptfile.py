@@ -90,7 +90,7 @@ def dumps(script: Script) -> bytes:
 
 def script_lines(script: Script) -> list[str]:
     """Lines of JSON with the fields of a script: about, events, states, edges."""
-    problem = _too_many_cells(script.size, len(script.events))
+    problem = too_many_cells(script.size, len(script.events))
     if problem:
         raise ScriptError(problem)
     states = [
@@ -284,7 +284,8 @@ def check_sum(content: bytes, claimed: object, where: str) -> None:
     )
 
 
-def _too_many_cells(states: int, events: int) -> str | None:
+def too_many_cells(states: int, events: int) -> str | None:
+    """What to complain of where the arrays of a script would not fit the memory."""
     if states * (states + events) <= MOST_CELLS:
         return None
     return (
@@ -295,7 +296,7 @@ def _too_many_cells(states: int, events: int) -> str | None:
 
 def _script(file: _Fields, where: str) -> Script:
     size = len(file.states) + 2
-    problem = _too_many_cells(size, len(file.events))
+    problem = too_many_cells(size, len(file.events))
     if problem:
         raise FileFormatError(problem, where=where)
     transition = np.zeros((size, size))

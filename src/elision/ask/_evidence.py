@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -60,7 +61,7 @@ def _shares(symbol: Symbol) -> tuple[tuple[str, float], ...]:
     return () if symbol is None else symbol
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Sheet:
     """What is known of a script without its arrays.
 
@@ -80,6 +81,11 @@ class Sheet:
     rates: tuple[float, ...]
     bounds: tuple[float, ...]
     words: Mapping[str, int] | None
+
+    @cached_property
+    def word_total(self) -> int:
+        """How many words were found in all."""
+        return sum((self.words or {}).values())
 
     @classmethod
     def of(cls, script: Script, words: Mapping[str, int] | None) -> Sheet:
@@ -203,26 +209,36 @@ def log_evidence(
     return result
 
 
-def log_bounds(
-    sheets: Sequence[Sheet], symbols: Sequence[Symbol], background: Background
-) -> NDArray[np.float64]:
-    """What each observation can contribute at most, (sheets, observations), from the sheets alone.
+class Bounds:
+    """What an observation can say for each of many scripts at most, from their sheets alone.
 
     The probability of the next event is a mean of Omega(x|k) / (1 - e(k)) over the states that may
     tell it, so it is at most the largest of these.
     """
-    result = np.zeros((len(sheets), len(symbols)))
-    wanted: dict[str, list[tuple[int, float]]] = {}
-    for column, symbol in enumerate(symbols):
-        if symbol is None:
-            result[:, column] = 1.0
-        for event, share in _shares(symbol):
-            wanted.setdefault(event, []).append((column, share / background.weight(symbol)))
-    for row, sheet in enumerate(sheets):
-        for event, bound in zip(sheet.events, sheet.bounds, strict=True):
-            for column, weight in wanted.get(event, ()):
-                result[row, column] += weight * bound
-    return np.asarray(np.log(STRAY + (1 - STRAY - BROKEN_OFF) * result))
+
+    def __init__(self, sheets: Sequence[Sheet]) -> None:
+        self._sheets = len(sheets)
+        found: dict[str, tuple[list[int], list[float]]] = {}
+        for row, sheet in enumerate(sheets):
+            for event, bound in zip(sheet.events, sheet.bounds, strict=True):
+                rows, bounds = found.setdefault(event, ([], []))
+                rows.append(row)
+                bounds.append(bound)
+        self._by_event = {
+            event: (np.array(rows), np.array(bounds)) for event, (rows, bounds) in found.items()
+        }
+
+    def log_bounds(self, symbols: Sequence[Symbol], background: Background) -> NDArray[np.float64]:
+        """Bound the log-evidence of each observation for each script, (scripts, observations)."""
+        result = np.zeros((self._sheets, len(symbols)))
+        for column, symbol in enumerate(symbols):
+            if symbol is None:
+                result[:, column] = 1.0
+            for event, share in _shares(symbol):
+                if event in self._by_event:
+                    rows, bounds = self._by_event[event]
+                    result[rows, column] += share / background.weight(symbol) * bounds
+        return np.asarray(np.log(STRAY + (1 - STRAY - BROKEN_OFF) * result))
 
 
 def symbols_of(

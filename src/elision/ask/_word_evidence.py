@@ -102,7 +102,7 @@ class Reading:
         """Probability of each word in the sentences of a script, and in all others."""
         words = sheet.words or {}
         count = np.array([words.get(word, 0) for word in self._words], float)
-        total = sum(words.values())
+        total = sheet.word_total
         own = (count + SCRIPT_WEIGHT * self._usual) / (total + SCRIPT_WEIGHT)
         others = (self._count - count + 1) / (self._total - total + self._distinct)
         return own, others

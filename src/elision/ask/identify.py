@@ -13,12 +13,12 @@ from elision.ask import _html
 from elision.ask._evidence import (
     STRAY,
     Background,
+    Bounds,
     Heard,
     Sentence,
     Sheet,
     Symbol,
     hear_events,
-    log_bounds,
     log_evidence,
     symbols_of,
 )
@@ -138,6 +138,7 @@ class Identifier:
         self._words: Counter[str] = Counter()
         for sheet in sheets:
             self._words.update(sheet.words or {})
+        self._bounds = Bounds(sheets)
         self.background = Background(sheets, priors)
 
     def identify(
@@ -232,7 +233,7 @@ class Identifier:
         For events this is a bound. For sentences it is a guess, by their words alone; then the
         scripts that promise most, `LEAST_CANDIDATES` of them, are all looked at.
         """
-        table = log_bounds(self._sheets, symbols, self.background)
+        table = self._bounds.log_bounds(symbols, self.background)
         if reading is None:
             return np.array([table[:, row].sum(axis=1) for row in numbers])
         for place, sheet in enumerate(self._sheets):

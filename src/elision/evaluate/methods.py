@@ -18,11 +18,13 @@ from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.learning import DEFAULT, make_learner
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     from elision.evaluate.cloze import Filler
     from elision.learn.search import Costs
+    from elision.learn.sem import Narratives
+    from elision.script import Script
 
 BASELINES: dict[str, Any] = {
     "Frequency": Frequency,
@@ -56,8 +58,15 @@ class Consensus(ScriptAnswers, ScriptEnsemble):
         """Ask an ensemble that has learned already."""
         one = cls(**learner.get_params())
         one.__dict__.update(learner.__dict__)
-        one.script_ = learner.filler_
+        if hasattr(one, "filler_"):
+            one.script_ = one.filler_
         return one
+
+    def resume(self, X: Narratives, kept: Mapping[int, Script] | None) -> Self:
+        """Fit, and then answer by the one script."""
+        super().resume(X, kept)
+        self.script_ = self.filler_
+        return self
 
 
 def has_batches(method: str) -> bool:

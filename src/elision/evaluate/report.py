@@ -12,7 +12,7 @@ from elision.evaluate.cloze import LEAST_PROBABILITY, TASKS, calibration_error
 from elision.evaluate.names import corpus_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +26,13 @@ LENGTHS = ((2, 3), (4, 6), (7, 10), (11, None))
 
 BINS = 10
 """Equal bins of the reliability diagram, those of the calibration error."""
+
+
+TABLES = (
+    *("cells", "summary", "other_tasks", "tests"),
+    *("by_frequency", "by_length", "reliability", "curve"),
+)
+"""Lists of rows in a result, each with its corpus and method."""
 
 
 class Key(NamedTuple):
@@ -63,7 +70,9 @@ def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str
             if task != "one"
             for row in summary([cell for cell in every if cell.task == task])
         ],
-        "comparisons": comparisons(whole),
+        "comparisons": comparisons(
+            {key: _by_domain(group, _top1) for key, group in _grouped(whole).items()}
+        ),
         "tests": tests(whole),
         "by_frequency": by_band(whole, "times_told", BANDS),
         "by_length": by_band(whole, "length", LENGTHS),
@@ -216,13 +225,12 @@ PAIRS = (
 """Chosen beforehand; where the other depends on the batch size, its largest is taken."""
 
 
-def comparisons(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def comparisons(accuracy: Mapping[Key, Mapping[str, float]]) -> list[dict[str, Any]]:
     """Differences in top-1 of chosen pairs: on each corpus, and over all domains together.
 
-    Seeds of a domain are averaged first; p is that of a one-sided paired t-test over domains. The
-    row of all domains of all corpora has no ``corpus``.
+    ``accuracy`` has the mean over seeds of each domain; p is that of a one-sided paired t-test over
+    domains. The row of all domains of all corpora has no ``corpus``.
     """
-    accuracy = {key: _by_domain(group, _top1) for key, group in _grouped(cells).items()}
     largest = max((key.batch for key in accuracy if key.batch is not None), default=None)
     rows = []
     for pair in PAIRS:
@@ -249,6 +257,40 @@ def comparisons(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def merged(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Several results as one; of the same method on the same corpus, the later one's figures.
+
+    Examples
+    --------
+    >>> empty = {"protocol": {"corpora": [], "methods": [], "tasks": [], "costs": {}}}
+    >>> merged([empty | dict.fromkeys(TABLES, [])])["comparisons"]
+    []
+    """
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    for result in results:
+        new = {(row["corpus"], row["method"]) for row in result["summary"]}
+        for name, rows in tables.items():
+            if name != "tests":  # they hold within one run only
+                kept = [row for row in rows if (row["corpus"], row["method"]) not in new]
+                tables[name] = kept + result.get(name, [])
+    protocol = dict(results[-1]["protocol"])
+    for name in ("corpora", "methods", "tasks"):
+        protocol[name] = list(
+            dict.fromkeys(one for result in results for one in result["protocol"].get(name, []))
+        )
+    protocol["costs"] = {k: v for one in results for k, v in one["protocol"]["costs"].items()}
+    told: dict[Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for cell in tables["cells"]:
+        if cell.get("task", "one") == "one":
+            key = Key(cell["corpus"], cell["method"], cell["batch"])
+            told[key][cell["domain"]].append(cell["top1"])
+    means = {
+        key: {domain: float(np.mean(values)) for domain, values in domains.items()}
+        for key, domains in told.items()
+    }
+    return {"protocol": protocol, **tables, "comparisons": comparisons(means)}
 
 
 def _correct(rows: list[dict[str, Any]]) -> None:
