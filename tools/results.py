@@ -98,8 +98,6 @@ def print_commands(protocols: list[dict[str, Any]]) -> None:
     """Print which commands made the figures."""
     print("Nothing here is typed in. With the files at hand, these commands make it anew, and")
     print("`python tools/results.py RESULTS.json ...` the page from what `--json` writes:\n")
-        "`python tools/results.py RESULTS.json ...` the page from what they write with `--json`:\n"
-    )
     for protocol in protocols:
         corpora = " ".join(name if "." in name else f"{name}.jsonl" for name in protocol["corpora"])
         used = f"--seeds {protocol['seeds']} --min-narratives {protocol['min_narratives']}"
