@@ -46,8 +46,7 @@ def surprises(model, narrative):
     chances = [prefix_probability(model, narrative[:i]) for i in range(len(narrative) + 1)]
     chances.append(probability(model, narrative))
     return [
-        -math.log(after / before) if after > 0 else math.inf
-        for before, after in pairwise(chances)
+        -math.log(after / before) if after > 0 else math.inf for before, after in pairwise(chances)
     ]
 
 

@@ -270,6 +270,7 @@ def test_tables():
     assert found[0].p_value is None
     assert found.to_frame()["log_prob"].tolist() == [one.log_prob for one in found]
     assert len(found.to_frame("polars")) == 3
+    assert list(conform(el.examples.doorbell(), []).to_frame()) == list(found.to_rows()[0])
     assert "sneeze: not in the script" in str(found)
     assert found._repr_html_().count("<tr>") == 4
     assert "<td>open door</td>" in found[0]._repr_html_()

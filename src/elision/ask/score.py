@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
+COLUMNS = ("telling", "events", "log_prob", "p_value", "oddness", "most_surprising", "flags")
+"""Of the table of many tellings."""
+
 Kind: TypeAlias = Literal["unknown", "impossible", "repeated", "out of order", "skipped"]
 
 
@@ -67,7 +70,7 @@ class Conformance:
         -log P(nothing more | all events). With the surprises it sums to ``-log_prob``.
     p_value
         Share of tellings of as many events, drawn from the script, that are no more probable than
-        this one; None if none were drawn.
+        this one without its unknown events; None if none were drawn.
     oddness
         Logarithm of how much more probable the telling is if its teller made one slip (exchanged
         two neighbours, left out a usual event or told a strange one) than if not. Above 0 a slip
@@ -189,20 +192,10 @@ class Conformances(Sequence[Conformance]):
         rows = []
         for number, one in enumerate(self._found):
             known = [value for value in one.surprises if value is not None]
-            worst = None
-            if known:
-                worst = one.told[one.surprises.index(max(known))]
-            rows.append(
-                {
-                    "telling": number,
-                    "events": len(one.told),
-                    "log_prob": one.log_prob,
-                    "p_value": one.p_value,
-                    "oddness": one.oddness,
-                    "most_surprising": worst,
-                    "flags": "; ".join(map(str, one.flags)),
-                }
-            )
+            worst = one.told[one.surprises.index(max(known))] if known else None
+            flags = "; ".join(map(str, one.flags))
+            values = (number, len(one.told), one.log_prob, one.p_value, one.oddness, worst, flags)
+            rows.append(dict(zip(COLUMNS, values, strict=True)))
         return rows
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -216,8 +209,7 @@ class Conformances(Sequence[Conformance]):
         import narwhals as nw  # noqa: PLC0415 - slow to import
 
         rows = self.to_rows()
-        names = list(rows[0]) if rows else ["telling", "events", "log_prob", "p_value", "oddness"]
-        columns = {name: [row[name] for row in rows] for name in names}
+        columns = {name: [row[name] for row in rows] for name in COLUMNS}
         try:
             return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
         except ModuleNotFoundError:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 LOOP_SHARE = 0.02
 """Pseudocounts of staying in a state, as a share of those of leaving it for any later one."""
 
-STEPS = 10
-"""Of EM; three times as many still gain a little where one script stands for itself."""
+STOP = Converged(tolerance=1e-3, most_steps=10)
+"""More EM fits the training narratives better and fills gaps worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,6 @@ def back_off(
     backoff: Backoff,
     *,
     elisions: bool = True,
-    steps: int = STEPS,
 ) -> Parameters:
     """Estimate the parameters of a structure again with edges to all later states.
 
@@ -76,8 +75,6 @@ def back_off(
         How many pseudocounts go to other states and events.
     elisions
         Whether states may stay silent.
-    steps
-        Of EM, at most.
     """
     narratives = float(packed.weight.sum())
     transition = parameters.dense_transition()
@@ -94,8 +91,7 @@ def back_off(
         silent=usual.silent,
         telling=usual.telling,
     )
-    stop = Converged(tolerance=1e-3, most_steps=steps)
-    learned = run_em(dense, packed, added, elisions=elisions, stop=stop).parameters
+    learned = run_em(dense, packed, added, elisions=elisions, stop=STOP).parameters
     return _pruned(learned, backoff.fewest / narratives)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from elision import _threads
 from elision.ask.fill import fill_gaps
-from elision.learn.backoff import FOR_FILLING, STEPS, back_off
+from elision.learn.backoff import FOR_FILLING, back_off
 from elision.learn.sem import MARGINAL_PRIOR
 from elision.script import Script
 
@@ -25,18 +25,15 @@ def fillers_of(scripts: list[Script], narratives: list[tuple[str, ...]]) -> list
     """Each script, backing off as is best for filling gaps."""
     found: list[Any] = [None] * len(scripts)
 
+    packed = scripts[0].pack(narratives)
+
     def work(place: int) -> None:
-        found[place] = filler_of(scripts[place], narratives)
+        script = scripts[place]
+        parameters = back_off(script.parameters, packed, MARGINAL_PRIOR, FOR_FILLING)
+        found[place] = Script.from_parameters(script.events, parameters)
 
     _threads.run(work, range(len(scripts)))
     return found
-
-
-def filler_of(script: Script, narratives: list[tuple[str, ...]], *, steps: int = STEPS) -> Script:
-    """The same states, backing off as is best for filling gaps."""
-    packed = script.pack(narratives)
-    parameters = back_off(script.parameters, packed, MARGINAL_PRIOR, FOR_FILLING, steps=steps)
-    return Script.from_parameters(script.events, parameters)
 
 
 def nearest_of(

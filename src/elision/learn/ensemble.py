@@ -19,9 +19,8 @@ from elision.ask.last_step import features, shared_words
 from elision.ask.questions import Questions
 from elision.ensemble import Ensemble
 from elision.errors import InputError
-from elision.learn.backoff import STEPS
 from elision.learn.conditional import count, learn_last_step
-from elision.learn.consensus import filler_of, fillers_of, nearest_of
+from elision.learn.consensus import fillers_of, nearest_of
 from elision.learn.held_out import manner_weights, named, some_gaps
 from elision.learn.observe import MemberDone
 from elision.learn.sem import (
@@ -194,7 +193,7 @@ class ScriptEnsemble(BaseEstimator, Questions):
         fillers = fillers_of(scripts, narratives)
         nearest = nearest_of(fillers, weights, narratives)
         about = self._about(narratives)
-        self.filler_ = filler_of(fillers[nearest], narratives, steps=2 * STEPS).noted(**about)
+        self.filler_ = fillers[nearest].noted(**about)
         script = scripts[nearest].noted(**about)
         self.ensemble_ = Ensemble(scripts, weights, script=script, last_step=last_step)
         self.scripts_, self.weights_ = self.ensemble_.scripts, self.ensemble_.weights
