@@ -345,7 +345,7 @@ def test_names_of_files(elision):
 
 def test_each_domain_is_learned_for_itself(elision):
     write("both.jsonl", {"a": TELLINGS, "b": TELLINGS[:7]})
-    write("b.jsonl", TELLINGS[:7])
+    write("b.jsonl", TELLINGS[:7], "b")
     elision("learn", "both.jsonl", "-o", "folder", *APPROX)
     elision("learn", "b.jsonl", "-o", "b.json", *APPROX)
     assert Path("folder/b.json").read_bytes() == Path("b.json").read_bytes()

@@ -188,7 +188,8 @@ def test_an_ensemble_is_resumed_after_its_last_complete_script(elision, scripts,
     assert len(json.loads(progress.read_bytes())["scripts"]) >= 3
 
     kept = progress.read_bytes()
-    for damaged in (kept[: len(kept) // 2], b"[]", kept.replace(b'"source"', b'"sauce"')):
+    spoiled = kept.replace(b'"source"', b'"sauce"')
+    for damaged in (kept[: len(kept) // 2], b"[]", spoiled):
         progress.write_bytes(damaged)
         err = refused(*learn, "script.json", "--resume")
         assert "script.json.progress" in err

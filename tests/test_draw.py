@@ -8,7 +8,6 @@ import re
 import sys
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -707,15 +706,6 @@ def test_other_suffixes_are_refused(tmp_path, name):
 def test_folders_that_are_not_there(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         draw(el.examples.doorbell(), tmp_path / "none" / "a.svg")
-
-
-@pytest.mark.parametrize(
-    ("name", "telling"),
-    [("doorbell", None), ("doorbell-telling", ["hear doorbell", "open door", "take parcel"])],
-)
-def test_pictures_of_the_documentation_are_current(name, telling):
-    path = Path(__file__).parents[1] / "docs" / "pictures" / f"{name}.svg"
-    assert path.read_text(encoding="utf-8") == draw(el.examples.doorbell(), telling=telling).svg
 
 
 def test_notebooks_show_drawings():

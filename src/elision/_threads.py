@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from elision.errors import InputError
@@ -94,6 +94,7 @@ def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     try:
         for future in futures:
             future.result()
-    finally:  # what has not begun when one fails, or Ctrl-C comes, never does
+    finally:  # when one fails, or Ctrl-C comes: what has not begun never does, the rest ends first
         for future in futures:
             future.cancel()
+        wait(futures)

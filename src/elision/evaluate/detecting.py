@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 USUAL = 0.5
 """A key step is told in more than this share of the training tellings."""
 
+SLIPS = ("two swapped", "foreign event", "key step missing")
+"""Slips that the mean is taken over; "own event misplaced" is worth knowing besides."""
+
 Measures = dict[str, list[float]]
 
 MEASURES: dict[str, Callable[[Conformance], float]] = {
@@ -85,12 +88,7 @@ def altered(
     told_in = Counter(event for telling in train for event in set(telling))
     key = {event for event, number in told_in.items() if number > USUAL * len(train)}
     own = sorted(told_in)
-    result: dict[str, list[list[str]]] = {
-        "two swapped": [],
-        "foreign event": [],
-        "key step missing": [],
-        "own event misplaced": [],
-    }
+    result: dict[str, list[list[str]]] = {name: [] for name in (*SLIPS, "own event misplaced")}
     for telling in map(list, test):
         differ = [i for i in range(len(telling) - 1) if telling[i] != telling[i + 1]]
         if differ:

@@ -53,7 +53,7 @@ def measure_order(corpus: Corpus, seeds: int, method: str) -> list[Row]:
 
 def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     """Area under the curve, by slip and measure."""
-    from elision.evaluate.detecting import detect_domain  # noqa: PLC0415 - slow to import
+    from elision.evaluate.detecting import SLIPS, detect_domain  # noqa: PLC0415 - slow to import
 
     parts = corpus.by_domain()
     cells: dict[tuple[str, str], list[float]] = {}
@@ -73,15 +73,12 @@ def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
                 float(np.mean([run[key] for run in runs if key in run]))
             )
     slips = list(dict.fromkeys(slip for slip, _ in cells))
-    measures = list(dict.fromkeys(measure for _, measure in cells))
-    asked = slips[:3]  # the last one is beside the point of the measurement, but worth knowing
     rows = []
-    for measure in measures:
+    for measure in dict.fromkeys(measure for _, measure in cells):
         row: Row = {"name": measure}
         row |= {slip: float(np.mean(cells[slip, measure])) for slip in slips}
-        rows.append(
-            row | {"mean of the first three": float(np.mean([row[slip] for slip in asked]))}
-        )
+        row["mean of slips"] = float(np.mean([row[slip] for slip in slips if slip in SLIPS]))
+        rows.append(row)
     return rows
 
 

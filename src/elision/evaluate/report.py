@@ -281,6 +281,9 @@ def merged(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
             dict.fromkeys(one for result in results for one in result["protocol"].get(name, []))
         )
     protocol["costs"] = {k: v for one in results for k, v in one["protocol"]["costs"].items()}
+    protocol["batches"] = sorted({r for one in results for r in one["protocol"].get("batches", [])})
+    seeds = sorted({one["protocol"].get("seeds", 0) for one in results})
+    protocol["seeds"] = seeds[0] if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     told: dict[Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for cell in tables["cells"]:
         if cell.get("task", "one") == "one":
