@@ -56,7 +56,7 @@ class Ensemble(Questions):
     >>> script = el.examples.doorbell()
     >>> both = Ensemble([script, script.noted(copy=True)])
     >>> both
-    Ensemble(2 scripts of 9 to 9 states, 9 events)
+    Ensemble(2 scripts of 10 to 10 states, 10 events)
     >>> bool(np.isclose(both.log_prob(["open door"]), script.log_prob(["open door"])))
     True
     """
@@ -306,7 +306,7 @@ def mixture(
     >>> import elision as el
     >>> script = el.examples.doorbell()
     >>> mixture([script, script], np.array([0.5, 0.5])).size
-    20
+    22
     """
     inner = [script.size - 2 for script in scripts]
     size = sum(inner) + 2

@@ -102,7 +102,7 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
     >>> import elision as el
     >>> learner = el.SEMHMM(score="marginal").fit(el.examples.doorbell_tellings())
     >>> print(learner.script_.fill(["hear doorbell", None, "open door"], top=1)[0])
-    walk to door  64%
+    walk to door  87%
     """
 
     def __init__(
