@@ -351,6 +351,13 @@ def test_each_domain_is_learned_for_itself(elision):
     assert Path("folder/b.json").read_bytes() == Path("b.json").read_bytes()
 
 
+def test_a_setting_of_other_methods(refused):
+    write("stories.jsonl", TELLINGS)
+    err = refused("learn", "stories.jsonl", "-o", "script.json", "--state-cost", "1")
+    assert "state_cost is no setting of method 'ensemble' (use it with method marginal, sem" in err
+    assert files() == ["stories.jsonl"]
+
+
 def test_names_cannot_steer_the_terminal(elision):
     write("stories.jsonl", {"\x1b[31m\u202ered\n": TELLINGS[:2], "[/] :smile: \\": TELLINGS[:2]})
     status, out, err = elision("learn", "stories.jsonl", "-o", "folder", *APPROX)

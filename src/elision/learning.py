@@ -76,13 +76,11 @@ def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptEnsemble:
     if method not in METHODS:
         raise InputError(f"method {method!r}, expected one of {', '.join(METHODS)}")
     kind, usual = METHODS[method]
-    known = kind().get_params()
     for name in settings:
-        if name not in known:
-            raise InputError(
-                f"{name} is no setting of method {method!r}",
-                hint=f"it has {', '.join(sorted(known))}",
-            )
+        having = [one for one, (other, _) in METHODS.items() if name in other().get_params()]
+        if method not in having:
+            hint = f"use it with method {', '.join(having)}" if having else None
+            raise InputError(f"{name} is no setting of method {method!r}", hint=hint)
     return kind(**{**usual, **settings})
 
 
