@@ -90,6 +90,16 @@ def test_em_with_a_pseudocount_for_each_edge_never_falls():
     assert (np.diff(history) > -1e-9).all()
 
 
+def test_very_many_states_keep_their_edges(monkeypatch):
+    monkeypatch.setattr("elision.learn.backoff.MOST_STATES", 5)
+    learner = learned()
+    packed = Packer(learner.events_).pack(TELLINGS)
+    found = back_off(learner.script_.parameters, packed, Prior(), FOR_FILLING).dense_transition()
+    own = (learner.script_.transition > 0) | np.eye(len(found), dtype=bool)
+    assert not found[~own].any()
+    assert (np.diag(found)[1:-1] > 0).all()
+
+
 def test_backoff_of_nothing_is_refused():
     with pytest.raises(el.InputError, match="backoff transition is 0"):
         Backoff(0.0)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LOOP_SHARE = 0.02
 """Pseudocounts of staying in a state, as a share of those of leaving it for any later one."""
 
+MOST_STATES = 500
+"""With more, a state backs off to itself and its own edges only: their number is squared else."""
+
 STOP = Converged(tolerance=1e-3, most_steps=10)
 """More EM fits the training narratives better and fills gaps worse."""
 
@@ -80,6 +83,8 @@ def back_off(
     transition = parameters.dense_transition()
     visits = expected_visits(transition)
     later = _later(visits)
+    if len(visits) > MOST_STATES:
+        later[(transition == 0) & ~np.eye(len(visits), dtype=bool)] = 0.0
     # Where EM starts: the old edges with their expected counts, and the pseudocounts.
     passed = visits[:, None] * narratives
     start = _normalised(passed * transition + backoff.transition * later)
