@@ -19,7 +19,6 @@ from elision.scriptfile import load
 
 if TYPE_CHECKING:
     from elision.corpus import Corpus
-    from elision.ensemble import Ensemble
     from elision.learn.baselines import (
         BidirectionalBigram,
         Conditional,
@@ -28,11 +27,12 @@ if TYPE_CHECKING:
         SkipNaiveBayes,
     )
     from elision.learn.em import Converged, Prior, fit_parameters
-    from elision.learn.ensemble import ScriptEnsemble
+    from elision.learn.learner import ScriptLearner
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.library import Library
     from elision.narrative import Narrative
     from elision.readers import read
+    from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
 
 __version__ = "0.1.0"
@@ -46,7 +46,6 @@ __all__ = [
     "Converged",
     "Corpus",
     "ElisionError",
-    "Ensemble",
     "EventExtractor",
     "FileFormatError",
     "Frequency",
@@ -56,9 +55,10 @@ __all__ = [
     "Narrative",
     "Prior",
     "Script",
-    "ScriptEnsemble",
     "ScriptError",
+    "ScriptLearner",
     "SkipNaiveBayes",
+    "TellingModel",
     "UnknownEventError",
     "examples",
     "fit_parameters",
@@ -75,13 +75,13 @@ _LATER = {
     "SEMHMM": "elision.learn.sem",
     "BidirectionalBigram": "elision.learn.baselines",
     "Conditional": "elision.learn.baselines",
-    "Ensemble": "elision.ensemble",
     "EventExtractor": "elision.text.extract",
     "Frequency": "elision.learn.baselines",
     "Library": "elision.library",
     "LogisticGap": "elision.learn.baselines",
-    "ScriptEnsemble": "elision.learn.ensemble",
+    "ScriptLearner": "elision.learn.learner",
     "SkipNaiveBayes": "elision.learn.baselines",
+    "TellingModel": "elision.telling",
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",
     "Narrative": "elision.narrative",
@@ -97,3 +97,7 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'elision' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

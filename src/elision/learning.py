@@ -10,9 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import shown_path
 from elision.errors import InputError, shown
-from elision.learn.checkpoint import Checkpoint, ScriptsCheckpoint
-from elision.learn.ensemble import ScriptEnsemble
-from elision.learn.observe import BatchDone, MemberDone
+from elision.learn.checkpoint import Checkpoint
+from elision.learn.learner import ScriptLearner
+from elision.learn.observe import BatchDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.text.extract import EventExtractor
 
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from elision.corpus import Corpus
-    from elision.ensemble import Ensemble
     from elision.learn.counts import CountsModel
     from elision.learn.observe import Event
     from elision.script import Script
 
-METHODS: dict[str, tuple[type[SEMHMM | ScriptEnsemble], dict[str, Any]]] = {
-    "ensemble": (ScriptEnsemble, {}),
+METHODS: dict[str, tuple[type[SEMHMM | ScriptLearner], dict[str, Any]]] = {
+    "default": (ScriptLearner, {}),
     "marginal": (SEMHMM, {"score": "marginal"}),
     "sem": (SEMHMM, {"score": "exact"}),
     "approx": (SEMHMM, {"score": "approx"}),
@@ -39,7 +38,7 @@ METHODS: dict[str, tuple[type[SEMHMM | ScriptEnsemble], dict[str, Any]]] = {
 }
 """Learners by the name that the command line gives them."""
 
-DEFAULT = "ensemble"
+DEFAULT = "default"
 """What ``elision learn`` uses unless told otherwise."""
 
 LONGEST_NARRATIVE = 8192
@@ -65,7 +64,7 @@ class Learned:
         return {**asdict(self), "path": str(self.path)}
 
 
-def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptEnsemble:
+def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptLearner:
     """Make the learner of this name.
 
     Examples
@@ -115,7 +114,7 @@ def learn_domains(
     paths = _paths(output, corpus.domains, tuple(told), source)
     learners = {domain: make_learner(method, **settings) for domain in told}
     checkpoints = {
-        domain: _checkpoint(_beside(paths[domain]), learners[domain], narratives)
+        domain: Checkpoint(_beside(paths[domain]), learners[domain], narratives)
         for domain, narratives in told.items()
     }
     found = []
@@ -130,19 +129,11 @@ def learn_domains(
     return found
 
 
-def _checkpoint(
-    path: Path, learner: SEMHMM | ScriptEnsemble, narratives: list[tuple[str, ...]]
-) -> Checkpoint | ScriptsCheckpoint:
-    if isinstance(learner, ScriptEnsemble):
-        return ScriptsCheckpoint(path, learner, narratives)
-    return Checkpoint(path, learner, narratives)
-
-
 def _learn_one(
     domain: str,
     narratives: list[tuple[str, ...]],
     learner: Any,
-    checkpoint: Checkpoint | ScriptsCheckpoint,
+    checkpoint: Checkpoint,
     path: Path,
     extractor: EventExtractor | None,
     bar: Progress,
@@ -154,12 +145,10 @@ def _learn_one(
         checkpoint(event, model)
         if isinstance(event, BatchDone):
             bar.update(task, completed=event.seen, states=f"{event.states} states")
-        elif isinstance(event, MemberDone):
-            bar.update(task, completed=event.done, total=event.all, states="scripts")
 
     learner.set_params(observer=observe)
     learner.resume(narratives, checkpoint.load() if resume else None)
-    learned: Script | Ensemble = getattr(learner, "ensemble_", learner.script_)
+    learned: Script = learner.script_
     notes: dict[str, Any] = {"domain": domain} if domain else {}
     if extractor is not None:
         notes["extractor"] = extractor.to_dict()
@@ -167,7 +156,7 @@ def _learn_one(
     learned.save(path)
     script = learner.script_
     rates = script.elision[1:-1]
-    last = getattr(learner, "history_", (None,))[-1]
+    last = learner.history_[-1] if learner.history_ else None
     return Learned(
         domain=domain,
         path=path,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from elision.observations import Observation, Packed, Unknown
+    from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
 
 ROW_TOLERANCE = 1e-9
@@ -62,6 +63,9 @@ class Script(Questions):
     about
         Notes that JSON can hold, kept with the script: where it comes from. Two scripts that
         differ only here are equal.
+    telling
+        A telling model of the same events: where there is one, it answers what is asked about
+        tellings (see `elision.ask.who`), and the script what happened in silence.
 
     Raises
     ------
@@ -98,6 +102,7 @@ class Script(Questions):
         *,
         states: Sequence[str] | None = None,
         about: Mapping[str, Any] | None = None,
+        telling: TellingModel | None = None,
     ) -> None:
         self._events = checked_names(events, "event")
         self._transition = frozen(transition, "transition", 2)
@@ -115,6 +120,9 @@ class Script(Questions):
         self._check_probabilities()
         self._check_loops()
         self._check_reachability()
+        if telling is not None and telling.events != self._events:
+            raise ScriptError("a telling model of other events than the script's")
+        self._telling = telling
 
     @classmethod
     def build(
@@ -223,16 +231,31 @@ class Script(Questions):
         notes: dict[str, Any] = note(self._about, "about")
         return notes
 
+    @property
+    def telling(self) -> TellingModel | None:
+        """What answers questions about tellings; None if the script does so itself."""
+        return self._telling
+
     def noted(self, **notes: Any) -> Script:
         """Return the same script with more notes in `about`."""
-        return Script(
-            self._events,
-            self._transition,
-            self._emission,
-            self._elision,
-            states=self._states,
-            about={**self.about, **notes},
-        )
+        return self._changed(about={**self.about, **notes})
+
+    def with_telling(self, telling: TellingModel | None) -> Script:
+        """Return the same script with this telling model, or without one.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> learned = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
+        >>> learned.with_telling(None).telling is None
+        True
+        """
+        return self._changed(telling=telling)
+
+    def _changed(self, **changes: Any) -> Script:
+        parts = {"states": self._states, "about": self._about, "telling": self._telling}
+        arrays = (self._events, self._transition, self._emission, self._elision)
+        return Script(*arrays, **{**parts, **changes})
 
     @cached_property
     def extractor(self) -> EventExtractor | None:
@@ -334,7 +357,9 @@ class Script(Questions):
 
     def __reduce__(self) -> tuple[Callable[..., Script], tuple[Any, ...]]:
         """Copy and pickle by building anew: arrays would come back writable."""
-        build = partial(type(self), states=self._states, about=self._about)
+        build = partial(
+            type(self), states=self._states, about=self._about, telling=self._telling
+        )
         return build, (self._events, self._transition, self._emission, self._elision)
 
     def _repr_html_(self) -> str:
@@ -344,7 +369,8 @@ class Script(Questions):
 
     def __repr__(self) -> str:
         edges = len(self.parameters.source)
-        return f"Script({self.size - 2} states, {edges} edges, {len(self._events)} events)"
+        also = "" if self._telling is None else ", with a telling model"
+        return f"Script({self.size - 2} states, {edges} edges, {len(self._events)} events{also})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Script):
@@ -355,6 +381,7 @@ class Script(Questions):
             and np.array_equal(self._transition, other._transition)
             and np.array_equal(self._emission, other._emission)
             and np.array_equal(self._elision, other._elision)
+            and self._telling == other._telling
         )
 
     def __hash__(self) -> int:

@@ -19,21 +19,19 @@ from elision._script_parts import END, START
 from elision.errors import FileFormatError, ScriptError
 from elision.observations import short
 from elision.script import Script
+from elision.tellingfile import PackedTelling, pack, unpack
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from elision.ensemble import Ensemble
-
 FORMAT = "elision-script"
-VERSION = 1
+VERSION = 2
+BARE_VERSION = 1
+"""Versions of files with a telling model, and of those without one, which have not changed."""
+
 LARGEST_BYTES = 64 << 20
 MOST_CELLS = 1 << 26
 """A larger file, or more cells in the arrays of a script, is refused before the memory runs out."""
-
-ENSEMBLE = b'"elision-ensemble"'
-LONGEST_HEADER = 200
-"""Bytes at the beginning of a file in which its format stands."""
 
 _CHECKSUM = re.compile(rb'"checksum": ?"sha256:([0-9a-f]{64})"')
 
@@ -44,17 +42,15 @@ class _State(msgspec.Struct, forbid_unknown_fields=True):
     tells: list[tuple[int, float]]
 
 
-class _Fields(msgspec.Struct, forbid_unknown_fields=True):
+class _File(msgspec.Struct, forbid_unknown_fields=True):
     about: dict[str, Any]
     events: list[str]
     states: list[_State]
     edges: list[tuple[int, int, float]]
-
-
-class _File(_Fields, forbid_unknown_fields=True):
     format: str
     version: int
     checksum: str
+    telling: PackedTelling | None = None
 
 
 Kind = TypeVar("Kind")
@@ -79,7 +75,7 @@ def dumps(script: Script) -> bytes:
         [
             "{",
             f'"format": "{FORMAT}",',
-            f'"version": {VERSION},',
+            f'"version": {BARE_VERSION if script.telling is None else VERSION},',
             f'"checksum": "sha256:{"0" * 64}",',
             *script_lines(script),
             "}\n",
@@ -103,12 +99,17 @@ def script_lines(script: Script) -> list[str]:
     triples = zip(
         edges.source.tolist(), edges.target.tolist(), edges.transition.tolist(), strict=True
     )
-    return [
+    lines = [
         f'"about": {_json(script.about)},',
         f'"events": {_lines(script.events)},',
         f'"states": {_lines(states)},',
         f'"edges": {_lines(list(triples))}',
     ]
+    if script.telling is not None:
+        packed = msgspec.json.encode(pack(script.telling)).decode()
+        lines[-1] += ","
+        lines.append(f'"telling": {packed}')
+    return lines
 
 
 def with_checksum(text: str) -> bytes:
@@ -138,15 +139,10 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
         If these are not the bytes of a script file; the message is one line.
     """
     raw = parse(content, where)
-    check_header(raw, where, FORMAT, VERSION)
+    check_header(raw, where, FORMAT, (BARE_VERSION, VERSION))
     if checksum:
         check_sum(content, raw.get("checksum"), where)
     return _script(converted(raw, _File, where), where)
-
-
-def script_from_fields(fields: dict[str, Any], where: str) -> Script:
-    """Read a script from the fields that `script_lines` wrote."""
-    return _script(converted(fields, _Fields, where), where)
 
 
 def converted(raw: dict[str, Any], kind: type[Kind], where: str) -> Kind:
@@ -163,8 +159,8 @@ def save(script: Script, path: str | PathLike[str]) -> None:
     write_atomically(path, dumps(script))
 
 
-def load(path: str | PathLike[str], *, checksum: bool = True) -> Script | Ensemble:
-    """Read a script or an ensemble from a file that `save` wrote.
+def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
+    """Read a script from a file that `save` wrote.
 
     Parameters
     ----------
@@ -189,10 +185,6 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script | Ensemb
     if max(size, len(content)) > LARGEST_BYTES:  # a pipe or device does not tell its size
         problem = f"too large, expected a script file of at most {LARGEST_BYTES} bytes"
         raise FileFormatError(problem, where=where)
-    if ENSEMBLE in content[:LONGEST_HEADER]:
-        from elision.ensemblefile import loads as loads_ensemble  # noqa: PLC0415
-
-        return loads_ensemble(content, where=where, checksum=checksum)
     return loads(content, where=where, checksum=checksum)
 
 
@@ -246,17 +238,18 @@ def parse(content: bytes, where: str) -> dict[str, Any]:
     return raw
 
 
-def check_header(raw: dict[str, Any], where: str, wanted: str, reads: int) -> None:
+def check_header(raw: dict[str, Any], where: str, wanted: str, reads: tuple[int, ...]) -> None:
     """Refuse another format, or another version of it."""
     kind = raw.get("format")
     if kind != wanted:
         problem = f"no script file: format is {_scalar(kind)}, expected {wanted!r}"
         raise FileFormatError(problem, where=where)
     version = raw.get("version")
-    if type(version) is not int or version != reads:
-        newer = type(version) is int and version > reads
+    if type(version) is not int or version not in reads:
+        newer = type(version) is int and version > max(reads)
+        known = " and ".join(map(str, reads))
         raise FileFormatError(
-            f"script file of version {_scalar(version)}, this release reads version {reads}",
+            f"script file of version {_scalar(version)}, this release reads version {known}",
             where=where,
             hint="a newer release may read it" if newer else None,
         )
@@ -294,7 +287,7 @@ def too_many_cells(states: int, events: int) -> str | None:
     )
 
 
-def _script(file: _Fields, where: str) -> Script:
+def _script(file: _File, where: str) -> Script:
     size = len(file.states) + 2
     problem = too_many_cells(size, len(file.events))
     if problem:
@@ -319,8 +312,17 @@ def _script(file: _Fields, where: str) -> Script:
                 raise FileFormatError(f"event {event} stands twice", where=place)
             emission[k, event] = _positive(probability, place)
     names = [START, *(state.name for state in file.states), END]
+    telling = None if file.telling is None else unpack(file.telling, tuple(file.events), where)
     try:
-        return Script(file.events, transition, emission, elision, states=names, about=file.about)
+        return Script(
+            file.events,
+            transition,
+            emission,
+            elision,
+            states=names,
+            about=file.about,
+            telling=telling,
+        )
     except ScriptError as error:
         raise FileFormatError(f"no valid script: {error}", where=where) from None
 

@@ -1,4 +1,4 @@
-"""What is learned for a measurement: a script or an ensemble, from events or from sentences."""
+"""What is learned for a measurement: a script, from events or from sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None
 
     Returns
     -------
-    Script or Ensemble
+    Script
         What can be asked; with the extractor in its notes if it was learned from sentences.
     """
     from elision.text.extract import EventExtractor  # noqa: PLC0415 - slow to import
@@ -38,5 +38,5 @@ def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None
         extractor = EventExtractor()
         train = extractor.fit_transform(train)
     learner = make_learner(method, events=events, random_state=seed).fit(train.events)
-    found = getattr(learner, "ensemble_", None) or learner.script_
+    found = learner.script_
     return found if extractor is None else found.noted(extractor=extractor.to_dict())

@@ -11,19 +11,17 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
-from elision.ensemblefile import PackedScript, pack, unpack
 from elision.errors import FileFormatError
 from elision.learn.counts import CountsModel
-from elision.learn.observe import BatchDone, MemberDone
+from elision.learn.observe import BatchDone
 from elision.learn.structure import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.learn.ensemble import ScriptEnsemble
+    from elision.learn.learner import ScriptLearner
     from elision.learn.observe import Event
     from elision.learn.sem import SEMHMM
-    from elision.script import Script
 
 FORMAT = "elision-progress"
 
@@ -57,7 +55,7 @@ class Checkpoint:
     """
 
     def __init__(
-        self, path: str | Path, learner: SEMHMM, narratives: Sequence[Sequence[str]]
+        self, path: str | Path, learner: SEMHMM | ScriptLearner, narratives: Sequence[Sequence[str]]
     ) -> None:
         self.path = Path(path)
         self._fingerprint = _fingerprint(learner, narratives)
@@ -106,52 +104,6 @@ class Checkpoint:
         )
 
 
-class _Scripts(msgspec.Struct, forbid_unknown_fields=True):
-    format: str
-    fingerprint: str
-    scripts: dict[int, PackedScript]
-
-
-class ScriptsCheckpoint:
-    """The same for an ensemble: keeps every script that is learned."""
-
-    def __init__(
-        self, path: str | Path, learner: ScriptEnsemble, narratives: Sequence[Sequence[str]]
-    ) -> None:
-        self.path = Path(path)
-        self._fingerprint = _fingerprint(learner, narratives)
-        self._events = learner.vocabulary(narratives)
-        self._kept: dict[int, PackedScript] = {}
-
-    def load(self) -> dict[int, Script] | None:
-        """Read the scripts that the same fit had learned, by their number."""
-        try:
-            file = msgspec.json.decode(self.path.read_bytes(), type=_Scripts)
-            if file.format != FORMAT or file.fingerprint != self._fingerprint:
-                return None
-            kept = {
-                number: unpack(packed, self._events, f"{shown_path(self.path)}, script {number}")
-                for number, packed in file.scripts.items()
-            }
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise _no_progress(self.path, error) from None
-        self._kept = file.scripts
-        return kept
-
-    def __call__(self, event: Event, model: CountsModel | None) -> None:  # noqa: ARG002
-        """Write all scripts after each."""
-        if isinstance(event, MemberDone) and event.number not in self._kept:
-            self._kept = {**self._kept, event.number: pack(event.script)}
-            file = _Scripts(FORMAT, self._fingerprint, self._kept)
-            write_atomically(self.path, msgspec.json.encode(file))
-
-    def remove(self) -> None:
-        """Delete the file: the fit is complete."""
-        self.path.unlink(missing_ok=True)
-
-
 def _no_progress(path: Path, error: Exception) -> FileFormatError:
     return FileFormatError(
         f"no progress file: {getattr(error, 'strerror', None) or error}",
@@ -181,7 +133,7 @@ def _model(file: _File) -> CountsModel:
     return CountsModel(edge, transition, emission, np.array(file.elision), support)
 
 
-def _fingerprint(learner: SEMHMM | ScriptEnsemble, narratives: Sequence[Sequence[str]]) -> str:
+def _fingerprint(learner: SEMHMM | ScriptLearner, narratives: Sequence[Sequence[str]]) -> str:
     """What a fit depends on: the learner's parameters and the narratives in their order."""
     parameters = {name: value for name, value in learner.get_params().items() if name != "observer"}
     told = [list(narrative) for narrative in narratives]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from elision.learn.counts import CountsModel
     from elision.learn.search import Move
-    from elision.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +51,7 @@ class BatchDone:
     violated: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemberDone:
-    """A script of an ensemble was learned, the one of this ``number``; ``done`` of ``all`` now."""
-
-    number: int
-    script: Script
-    done: int
-    all: int
-
-
-Event: TypeAlias = "Moved | Stepped | BatchDone | MemberDone"
+Event: TypeAlias = "Moved | Stepped | BatchDone"
 
 
 class Observer(Protocol):

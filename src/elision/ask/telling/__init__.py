@@ -1,0 +1,1 @@
+"""What a telling model answers: the questions about tellings, by whole tellings compared."""

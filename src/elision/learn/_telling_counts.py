@@ -1,0 +1,118 @@
+"""What is counted for a telling model: log-probabilities and log-odds of each next event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elision.learn._beginnings import Beginnings
+
+COMMON = 0.5
+"""Pseudocount of each event by itself."""
+
+PAIR = 2.0
+AGO = 2.0
+PLACE = 2.0
+"""Pseudocounts that pairs, pairs at a distance and places share out as the events by themselves."""
+
+SET = 0.3
+"""Pseudocounts of naive Bayes, for told and for not told."""
+
+NEARNESS = 0.5
+"""What an event counts for the one after the next, against the next."""
+
+WIDTH = 1.0
+"""Distance over which the neighbouring places lose their say by a factor of e."""
+
+PLACES = 50
+"""Places that are counted apart; all later ones are the last of them."""
+
+
+class Counts(NamedTuple):
+    """Tables over the next event, the end last: (V + 1,) or (rows, V + 1).
+
+    Attributes
+    ----------
+    common
+        log P(e).
+    pair
+        log P(e | the last event), the start in the last row.
+    place
+        log P(e | how many events are told).
+    absent, present
+        Naive Bayes on the set told so far: the log-weight of e where nothing is told, and what each
+        told event adds to it.
+    ago
+        log P(e | an event told before, the nearer the more) - log P(e).
+    """
+
+    common: NDArray[np.float64]
+    pair: NDArray[np.float64]
+    place: NDArray[np.float64]
+    absent: NDArray[np.float64]
+    present: NDArray[np.float64]
+    ago: NDArray[np.float64]
+
+
+def count(tree: Beginnings, weight: NDArray[np.float64]) -> Counts:
+    """Count what follows the beginnings, each entry of ``following`` with this weight."""
+    symbols = tree.size + 1
+    total = np.bincount(tree.following, weight, symbols)
+    common = (total + COMMON) / (total + COMMON).sum()
+
+    def shared(counts: NDArray[np.float64], pseudocount: float) -> NDArray[np.float64]:
+        given = counts.sum(axis=1, keepdims=True) + pseudocount
+        return np.asarray(np.log((counts + pseudocount * common) / given))
+
+    pair = _table(tree.event[tree.after], tree.following, weight, (symbols, symbols))
+    at = np.minimum(tree.length[tree.after], PLACES - 1)
+    places = np.arange(PLACES)
+    near = np.exp(-np.abs(places[:, None] - places) / WIDTH)
+    place = near @ _table(at, tree.following, weight, (PLACES, symbols))
+    before = _sums(tree, weight, tree.told.astype(float))
+    share = (before + SET) / (total[:, None] + 2 * SET)
+    absent = np.log(total + SET) + np.log1p(-share).sum(axis=1)
+    ago = _sums(tree, weight, _nearness(tree)).T
+    return Counts(
+        common=np.log(common),
+        pair=shared(pair, PAIR),
+        place=shared(place, PLACE),
+        absent=absent - absent.max(),
+        present=np.ascontiguousarray((np.log(share) - np.log1p(-share)).T),
+        ago=shared(ago, AGO) - np.log(common),
+    )
+
+
+def _table(
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    shape: tuple[int, int],
+) -> NDArray[np.float64]:
+    flat = np.bincount(rows * shape[1] + columns, weight, shape[0] * shape[1])
+    return flat.reshape(shape)
+
+
+def _sums(
+    tree: Beginnings, weight: NDArray[np.float64], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """For each event, the sum of values over the beginnings that it follows, (V + 1, columns)."""
+    from elision.learn import _telling_kernels  # noqa: PLC0415 - numba is slow to import
+
+    result = np.zeros((tree.size + 1, values.shape[1]))
+    _telling_kernels.add_rows(tree.following, tree.after, weight, values, result)
+    return result
+
+
+def _nearness(tree: Beginnings) -> NDArray[np.float64]:
+    """How near each event was told last in each beginning, (nodes, events)."""
+    from elision.learn import _telling_kernels  # noqa: PLC0415 - numba is slow to import
+
+    result = np.zeros((tree.nodes, tree.size))
+    rows = np.vstack([np.eye(tree.size), np.zeros(tree.size)])
+    _telling_kernels.spread_down(tree.parent, tree.event, rows, NEARNESS, result)
+    return result

@@ -1,0 +1,100 @@
+"""How probable it is that an event is missing: learned by hiding told events.
+
+A telling model is learned without a part of the narratives; told events of that part are hidden,
+and a logistic regression turns the log-odds of inserting each event at each place into the
+probability that it was hidden there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask.telling.missing import evidence
+from elision.learn.telling import learn_telling
+from elision.telling import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+HIDDEN = 0.2
+"""Share of told events that are hidden."""
+
+HELD_OUT = 4
+"""One of so many narratives is held out."""
+
+MOST_HELD_OUT = 200
+"""Narratives that are held out at most."""
+
+FEWEST = 8
+"""With fewer narratives nothing is learned: `USUAL` holds."""
+
+USUAL = Missing(constant=-1.0, odds=1.0, rivals=-1.0)
+"""Where learning starts, and what it goes back to where there is little to learn from."""
+
+SPREAD = 1.0
+"""Standard deviation of the normal prior around it."""
+
+STEPS = 20
+"""Of Newton's method."""
+
+
+def learn_missing(
+    narratives: Sequence[Sequence[int]], events: Sequence[str], *, random_state: int = 0
+) -> Missing:
+    """Learn from narratives of event numbers.
+
+    Examples
+    --------
+    >>> learn_missing([(0, 1)], ["ring", "open"]) == USUAL
+    True
+    """
+    if len(narratives) < FEWEST:
+        return USUAL
+    rng = np.random.default_rng([random_state, 2])
+    order = rng.permutation(len(narratives))
+    out = min(len(narratives) // HELD_OUT, MOST_HELD_OUT)
+    rest = [narratives[k] for k in order[out:].tolist()]
+    model = learn_telling(rest, events, random_state=random_state)
+    features: list[NDArray[np.float64]] = []
+    hidden: list[NDArray[np.bool_]] = []
+    for k in order[:out].tolist():
+        told, gone = hide(np.array(narratives[k], np.int64), len(events), rng)
+        if gone.any() and len(told):
+            features.append(evidence(model, told).reshape(-1, len(USUAL)))
+            hidden.append(gone.ravel())
+    if not features:
+        return USUAL
+    return Missing(*_regression(np.concatenate(features), np.concatenate(hidden)).tolist())
+
+
+def hide(
+    narrative: NDArray[np.int64], events: int, rng: np.random.Generator, share: float = HIDDEN
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Hide events of a narrative, each with the same chance.
+
+    Returns
+    -------
+    told, hidden
+        What is left, and (places, events) whether an event was hidden at a place.
+    """
+    gone = rng.random(len(narrative)) < share
+    place = np.cumsum(~gone)[gone]
+    hidden = np.zeros((int((~gone).sum()) + 1, events), bool)
+    hidden[place, narrative[gone]] = True
+    return narrative[~gone], hidden
+
+
+def _regression(values: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Logistic regression with a normal prior around `USUAL`, by Newton's method."""
+    usual = np.array(USUAL)
+    weights = usual.copy()
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(values @ weights, -500, 500)))
+        slope = values.T @ (chance - truth) + (weights - usual) / SPREAD**2
+        curve = (values * (chance * (1 - chance))[:, None]).T @ values
+        weights = weights - np.linalg.solve(curve + np.eye(len(usual)) / SPREAD**2, slope)
+    return np.asarray(weights)

@@ -1,0 +1,327 @@
+"""Learning a telling model: counts that have not seen what they speak of, and weights for them.
+
+    logit(e | past) = weights . features(e, past) + after[last, e] + sum_i fade^(t-i) memory[s_i, e]
+
+The features are log-probabilities that are counted, and what only names and repetitions say. Each
+narrative's features are counted in the other folds; weights, ``after`` and ``memory`` have normal
+priors and are found by L-BFGS on all beginnings of all narratives.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision import _threads
+from elision.learn._beginnings import Beginnings, grow
+from elision.learn._histories import Histories, find_histories, history_rows
+from elision.learn._telling_counts import PLACES, Counts, count
+from elision.telling import Chain, TellingModel
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+FADE = 0.8
+"""What is left of a memory with each further event told."""
+
+FOLDS = 4
+"""Parts of the narratives that are counted without one another."""
+
+USUAL_WEIGHTS = {"pair": 0.7, "sum": 0.3, "again": -1.0}
+"""Where learning starts, and what it goes back to where there is little to learn from; else 0."""
+
+WEIGHT_SPREAD = 0.7
+TABLE_SPREAD = 0.4
+"""Standard deviations of the normal priors of the weights, and of ``after`` and ``memory``."""
+
+MOST_STEPS = 100
+"""Of L-BFGS."""
+
+MOST_CELLS = 6_000_000
+"""Beginnings times events that weights are learned from; of more narratives, from a part of them.
+Counts are taken from all."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+FEATURES = (
+    "sum",  # of what the set told so far says, by naive Bayes
+    "average",  # the same divided by the number of events told
+    "again",  # whether the event is told already
+    "ago",  # what the events told before say, the longer ago the less
+    "words ago",  # words that its name shares with theirs, likewise
+    "history",  # what the last few events say together
+    "pair",  # log P(event | the last one)
+    "twice",  # whether it was the last one
+    "words",  # words that its name shares with the last one's
+    "place",  # log P(event | how many are told)
+    "common",  # log P(event)
+)
+OWN = 6
+"""So many of them, the first ones, are arrays of each beginning; the others are rows of tables."""
+
+
+class _Parts(NamedTuple):
+    """What features are made of: counts of all narratives, or of those without a fold."""
+
+    counts: Counts
+    history: NDArray[np.float64]
+
+
+def learn_telling(
+    narratives: Sequence[Sequence[int]],
+    events: Sequence[str],
+    *,
+    backward: bool = True,
+    without: Collection[str] = (),
+    random_state: int = 0,
+) -> TellingModel:
+    """Learn a telling model from narratives of event numbers.
+
+    Parameters
+    ----------
+    narratives
+        The tellings.
+    events
+        Names of the events.
+    backward
+        Whether to learn a second chain, which tells from the end.
+    without
+        `FEATURES` to do without.
+    random_state
+        Seed of the folds.
+
+    Examples
+    --------
+    >>> learn_telling([(0, 1, 2), (0, 2), (0, 1, 2)], ["ring", "walk", "open"])
+    TellingModel(3 events, both directions)
+    """
+    rng = np.random.default_rng(random_state)
+    folds = np.empty(len(narratives), np.int64)
+    number = max(1, min(FOLDS, len(narratives)))
+    folds[rng.permutation(len(narratives))] = np.arange(len(narratives)) % number
+    words = shared_words(events)
+    found: list[Chain | None] = [None, None]
+
+    def learn(direction: int) -> None:
+        told = [tuple(one)[::-1] for one in narratives] if direction else narratives
+        found[direction] = _learn_chain(told, folds.tolist(), words, without)
+
+    _threads.run(learn, range(1 + backward))
+    forward, other = found
+    return TellingModel(events, forward, other)  # type: ignore[arg-type]
+
+
+def _learn_chain(
+    narratives: Sequence[Sequence[int]],
+    folds: list[int],
+    words: NDArray[np.float64],
+    without: Collection[str],
+) -> Chain:
+    tree = grow(narratives, folds, len(words))
+    histories = find_histories(tree)
+
+    def parts(weight: NDArray[np.float64]) -> _Parts:
+        counts = count(tree, weight)
+        return _Parts(counts, history_rows(tree, histories, weight, counts.pair))
+
+    whole = parts(tree.weight)
+    number = int(tree.fold.max()) + 1
+    of_fold = tree.fold[tree.after]
+    held_out = [
+        parts(np.where(of_fold == fold, 0.0, tree.weight)) if number > 1 else whole
+        for fold in range(number)
+    ]
+    names = [name for name in FEATURES if name not in without]
+    own = [name for name in FEATURES[:OWN] if name not in without]
+    problem = _Problem(
+        tree,
+        _own_features(tree, held_out, histories, words, own),
+        *_shared_features(tree, held_out, words, names[len(own) :]),
+        np.array([USUAL_WEIGHTS.get(name, 0.0) for name in names]),
+    )
+    weights, after, memory = problem.solve()
+    return _chain(dict(zip(names, weights.tolist(), strict=True)), after, memory, whole,
+                  histories, words)  # fmt: skip
+
+
+def _chain(
+    weights: dict[str, float],
+    after: NDArray[np.float64],
+    memory: NDArray[np.float64],
+    whole: _Parts,
+    histories: Histories,
+    words: NDArray[np.float64],
+) -> Chain:
+    """Put weights, counts and tables together."""
+    size = len(words)
+    counts = whole.counts
+    weight = {name: weights.get(name, 0.0) for name in FEATURES}
+    wide = np.pad(words, ((0, 1), (0, 1)))
+    each = np.arange(size)
+    by_set = weight["sum"] + weight["average"]
+    after = after + weight["pair"] * counts.pair + weight["words"] * wide
+    after += weight["common"] * counts.common + by_set * counts.absent
+    after[each, each] += weight["twice"]
+    # What is counted of the set is taken as a sum and as an average: the two differ by a factor.
+    scale = weight["sum"] or 1e-6
+    return Chain(
+        after=after,
+        memory=memory + weight["ago"] * counts.ago + weight["words ago"] * wide[:-1],
+        told=scale * counts.present,
+        place=weight["place"] * counts.place,
+        fade=FADE,
+        again=weight["again"],
+        average=weight["average"] / scale,
+        keys=histories.keys if weight["history"] else histories.keys[:0],
+        singles=histories.singles if weight["history"] else 0,
+        history=weight["history"] * whole.history if weight["history"] else whole.history[:0],
+    )
+
+
+def _own_features(
+    tree: Beginnings,
+    held_out: list[_Parts],
+    histories: Histories,
+    words: NDArray[np.float64],
+    names: list[str],
+) -> NDArray[np.float64]:
+    """Features that each beginning has by itself, (nodes, features, V + 1)."""
+    from elision.learn._telling_kernels import spread_down  # noqa: PLC0415 - numba
+
+    symbols = tree.size + 1
+    result = np.zeros((tree.nodes, len(names), symbols))
+    several = np.maximum(tree.told.sum(axis=1), 1)[:, None]
+    for column, name in enumerate(names):
+        values = np.zeros((tree.nodes, symbols))
+        if name in ("sum", "average"):
+            for fold, parts in enumerate(held_out):
+                here = tree.fold == fold
+                said = tree.told[here] @ parts.counts.present
+                divisor = several[here] if name == "average" else 1
+                values[here] = parts.counts.absent + said / divisor
+        elif name == "again":
+            values[:, :-1] = tree.told
+        elif name == "ago":
+            rows = np.vstack([parts.counts.ago for parts in held_out])
+            spread_down(tree.parent, tree.fold * tree.size + tree.event, rows, FADE, values)
+        elif name == "words ago":
+            spread_down(tree.parent, tree.event, np.pad(words, ((0, 0), (0, 1))), FADE, values)
+        else:
+            longer = histories.of_beginning > histories.singles
+            row = histories.of_beginning - histories.singles - 1
+            for fold, parts in enumerate(held_out):
+                here = longer & (tree.fold == fold)
+                values[here] = parts.history[row[here]]
+        result[:, column] = values
+    return result
+
+
+def _shared_features(
+    tree: Beginnings, held_out: list[_Parts], words: NDArray[np.float64], names: list[str]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Features as (features, rows, V + 1), and the row of each of them that a beginning has."""
+    symbols = tree.size + 1
+    tables: list[NDArray[np.float64]] = []
+    rows: list[NDArray[np.int64]] = []
+    for name in names:
+        if name == "pair":
+            tables.append(np.vstack([parts.counts.pair for parts in held_out]))
+            rows.append(tree.fold * symbols + tree.event)
+        elif name == "twice":
+            tables.append(np.eye(tree.size, symbols))
+            rows.append(tree.event)
+        elif name == "words":
+            tables.append(np.pad(words, ((0, 1), (0, 1))))
+            rows.append(tree.event)
+        elif name == "place":
+            tables.append(np.vstack([parts.counts.place for parts in held_out]))
+            rows.append(tree.fold * PLACES + np.minimum(tree.length, PLACES - 1))
+        else:
+            tables.append(np.vstack([parts.counts.common for parts in held_out]))
+            rows.append(tree.fold)
+    deepest = max(map(len, tables), default=0) + 1  # at least a row of zeros: after the start
+    padded = [np.pad(one, ((0, deepest - len(one)), (0, 0))) for one in tables]
+    shape = (len(names), deepest, symbols)
+    return (
+        np.array(padded).reshape(shape),
+        np.array(rows, np.int64).reshape(len(names), tree.nodes).T.copy(),
+    )
+
+
+class _Problem:
+    """Weights, ``after`` and ``memory`` that make what follows each beginning most probable."""
+
+    def __init__(
+        self,
+        tree: Beginnings,
+        own: NDArray[np.float64],
+        shared: NDArray[np.float64],
+        row_of: NDArray[np.int64],
+        usual: NDArray[np.float64],
+    ) -> None:
+        self._tree, self._own, self._shared, self._row_of = tree, own, shared, row_of
+        self._usual = usual
+        symbols = tree.size + 1
+        self._cuts = np.cumsum([len(usual), symbols**2])
+        self._precision = np.full(len(usual) + symbols**2 + tree.size * symbols, TABLE_SPREAD**-2)
+        self._precision[: len(usual)] = WEIGHT_SPREAD**-2
+        self._remembered = np.zeros((tree.nodes, symbols))
+        self._residual = np.zeros((tree.nodes, symbols))
+
+    def solve(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return weights, after and memory."""
+        from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
+
+        start = np.zeros(len(self._precision))
+        start[: len(self._usual)] = self._usual
+        options = {"maxiter": MOST_STEPS}
+        found = minimize(self._loss, start, jac=True, method="L-BFGS-B", options=options)
+        weights, after, memory = self._taken_apart(found.x)
+        return weights, after, memory
+
+    def _taken_apart(self, point: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        symbols = self._tree.size + 1
+        weights, after, memory = np.split(point, self._cuts)
+        return [weights, after.reshape(symbols, symbols), memory.reshape(-1, symbols)]
+
+    def _loss(self, point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        from elision.learn._telling_kernels import loss_and_slope  # noqa: PLC0415 - numba
+
+        tree = self._tree
+        weights, after, memory = self._taken_apart(point)
+        slope = np.zeros_like(point)
+        loss = loss_and_slope(
+            tree.parent, tree.event, FADE, self._row_of, self._own, self._shared, tree.following,
+            tree.follows_first, tree.weight, weights, after, memory, self._remembered,
+            self._residual, *self._taken_apart(slope),
+        )  # fmt: skip
+        change = point.copy()
+        change[: len(self._usual)] -= self._usual
+        slope += self._precision * change
+        return loss + 0.5 * float(self._precision @ change**2), slope
+
+
+def shared_words(events: Sequence[str]) -> NDArray[np.float64]:
+    """Share of words that the names of two different events have in common, (events, events).
+
+    Examples
+    --------
+    >>> shared_words(["open(door)", "close(door)"])[0].round(2).tolist()
+    [0.0, 0.33]
+    """
+    words = [set(_WORD.findall(event.lower())) for event in events]
+    known = {word: k for k, word in enumerate(sorted(set().union(*words)))}
+    holds = np.zeros((len(events), len(known)))
+    for row, some in zip(holds, words, strict=True):
+        row[[known[word] for word in some]] = 1.0
+    both = holds @ holds.T
+    size = holds.sum(axis=1)
+    either = size[:, None] + size[None, :] - both
+    share = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    np.fill_diagonal(share, 0.0)
+    return np.asarray(share)

@@ -1,0 +1,252 @@
+"""`TellingModel`: a distribution over tellings that remembers what was told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elision.errors import ScriptError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class Missing(NamedTuple):
+    """How log-odds of insertion become the probability that an event is missing at a place.
+
+    logit P = constant + odds * log-odds + rivals * log(sum of exp(log-odds) over all places and
+    events of the narrative)
+    """
+
+    constant: float
+    odds: float
+    rivals: float
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """One direction of a telling model: each next event given all that was told before it.
+
+    With V events, start and end both number V. After the events s_1 .. s_t the next one is e with
+    a probability proportional to exp of
+
+        after[s_t, e] + place[t, e] + sum_i fade^(t-i) memory[s_i, e]
+        + (1 + average / n) * sum over the n different events d told of told[d, e]
+        + again if e is told already + history[the longest history that s ends in, e]
+
+    Attributes
+    ----------
+    after
+        (V + 1, V + 1).
+    memory, told
+        (V, V + 1).
+    place
+        (places, V + 1); the last row stands for all further places.
+    fade, again, average
+        Numbers.
+    keys, singles, history
+        The suffix tree of histories and a row for each of two events or more, see
+        `elision._telling_kernels.Tables`.
+    """
+
+    after: NDArray[np.float64]
+    memory: NDArray[np.float64]
+    told: NDArray[np.float64]
+    place: NDArray[np.float64]
+    fade: float
+    again: float
+    average: float
+    keys: NDArray[np.int64]
+    singles: int
+    history: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays, with the numbers that a file can hold."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                kind = np.int64 if field.name == "keys" else np.float32
+                kept = np.ascontiguousarray(value.astype(kind).astype(value.dtype))
+                kept.setflags(write=False)
+                object.__setattr__(self, field.name, kept)
+        self._check()
+
+    def _check(self) -> None:
+        size = len(self.memory)
+        shapes = {
+            "after": (size + 1, size + 1),
+            "memory": (size, size + 1),
+            "told": (size, size + 1),
+            "place": (max(1, len(self.place)), size + 1),
+            "history": (max(0, len(self.keys) - self.singles), size + 1),
+        }
+        for name, shape in shapes.items():
+            found = getattr(self, name)
+            if found.shape != shape:
+                raise ScriptError(f"telling model: {name} is {found.shape}, expected {shape}")
+            if not np.isfinite(found).all():
+                raise ScriptError(f"telling model: {name} has a number that is not finite")
+        if not 0 <= self.fade < 1 or not np.isfinite([self.again, self.average]).all():
+            raise ScriptError("telling model: fade, again or average is out of range")
+        sorted_keys = (np.diff(self.keys) > 0).all() and (self.keys >= 0).all()
+        if not sorted_keys or not 0 <= self.singles <= len(self.keys):
+            raise ScriptError("telling model: the keys of its histories are not in order")
+
+    @cached_property
+    def tables(self) -> Any:
+        """The same for the kernels."""
+        from elision._telling_kernels import Tables  # noqa: PLC0415 - numba is slow to import
+
+        return Tables(*(getattr(self, name) for name in Tables._fields))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Chain):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class TellingModel:
+    """A proper distribution over tellings of one activity, which remembers what was told.
+
+    It answers what is asked about tellings: gaps, what comes next, orders, scores. What happened in
+    silence only a script can say. A telling model belongs to a `Script` of the same events, see
+    ``Script.telling``.
+
+    Parameters
+    ----------
+    events
+        Names of the events.
+    forward
+        The chain that tells from the beginning: the distribution itself.
+    backward
+        One that tells from the end. Where whole tellings are compared, the mean of both
+        log-probabilities is.
+    missing
+        How probable it is that an event is missing from the record.
+    """
+
+    def __init__(
+        self,
+        events: Sequence[str],
+        forward: Chain,
+        backward: Chain | None = None,
+        *,
+        missing: Missing | None = None,
+    ) -> None:
+        self._events = tuple(events)
+        for chain in (forward, backward):
+            if chain is not None and len(chain.memory) != len(self._events):
+                problem = f"telling model of {len(chain.memory)} events, expected"
+                raise ScriptError(f"{problem} {len(self._events)}")
+        self._forward, self._backward, self._missing = forward, backward, missing
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Names of the events that can be told."""
+        return self._events
+
+    @property
+    def forward(self) -> Chain:
+        """The chain that tells from the beginning."""
+        return self._forward
+
+    @property
+    def backward(self) -> Chain | None:
+        """The chain that tells from the end, if there is one."""
+        return self._backward
+
+    @property
+    def missing(self) -> Missing | None:
+        """How log-odds of insertion become probabilities, if that was learned."""
+        return self._missing
+
+    def with_missing(self, missing: Missing | None) -> TellingModel:
+        """Return the same model with another notion of what is missing."""
+        return TellingModel(self._events, self._forward, self._backward, missing=missing)
+
+    def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
+        """log P(event | those before it) of each event, and of the end, for each narrative."""
+        return _steps(self._forward, narratives)
+
+    def log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Log-probability of each telling of event numbers."""
+        return np.array([steps.sum() for steps in self.step_log_probs(narratives)])
+
+    def worths(self, narratives: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """What tellings are compared by: the mean of both directions' log-probabilities."""
+        found = self.log_probs(narratives)
+        if self._backward is None:
+            return found
+        turned = [np.ascontiguousarray(one[::-1]) for one in narratives]
+        return np.asarray(
+            (found + [steps.sum() for steps in _steps(self._backward, turned)]) / 2
+        )
+
+    def next_log_probs(self, told: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log P(event comes next) of each event, the end last."""
+        from elision._telling_kernels import next_log_probs  # noqa: PLC0415 - numba
+
+        result = np.empty(len(self._events) + 1)
+        next_log_probs(self._forward.tables, told, result)
+        return result
+
+    def insertions(
+        self, told: NDArray[np.int64], low: int = 0, high: int | None = None
+    ) -> NDArray[np.float64]:
+        """By how much each event, put at a place, changes the worth of a telling.
+
+        Returns
+        -------
+        (high - low + 1, events) for the places low..high; by default all, 0 to the number of told
+        events. The place i is before the event i.
+        """
+        from elision._telling_kernels import insertions  # noqa: PLC0415 - numba is slow to import
+
+        length = len(told)
+        high = length if high is None else high
+        result = np.empty((high - low + 1, len(self._events)))
+        insertions(self._forward.tables, told, low, high, result)
+        if self._backward is None:
+            return result
+        other = np.empty_like(result)
+        turned = np.ascontiguousarray(told[::-1])
+        insertions(self._backward.tables, turned, length - high, length - low, other)
+        return np.asarray((result + other[::-1]) / 2)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TellingModel):
+            return NotImplemented
+        return (
+            self._events == other._events
+            and self._forward == other._forward
+            and self._backward == other._backward
+            and self._missing == other._missing
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._events, self._forward.after.tobytes()))
+
+    def __repr__(self) -> str:
+        directions = "forward only" if self._backward is None else "both directions"
+        return f"TellingModel({len(self._events)} events, {directions})"
+
+
+def _steps(chain: Chain, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
+    from elision._telling_kernels import step_log_probs  # noqa: PLC0415 - numba is slow to import
+
+    lengths = [len(one) for one in narratives]
+    offset = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    events = np.concatenate([np.empty(0, np.int64), *narratives])
+    result = np.empty(len(events) + len(narratives))
+    step_log_probs(chain.tables, events, offset, 0, len(narratives), result)
+    return np.split(result, (offset[1:] + np.arange(1, len(narratives) + 1))[:-1])

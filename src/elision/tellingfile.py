@@ -1,0 +1,107 @@
+"""Telling models in script files: tables as 32-bit numbers, which the model itself holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from elision.errors import FileFormatError, ScriptError
+from elision.telling import Chain, Missing, TellingModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+
+class PackedChain(msgspec.Struct, forbid_unknown_fields=True):
+    """A chain: arrays as bytes, little-endian, float32 or int64 (``keys``)."""
+
+    after: bytes
+    memory: bytes
+    told: bytes
+    place: bytes
+    history: bytes
+    keys: bytes
+    singles: int
+    fade: float
+    again: float
+    average: float
+
+
+class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
+    """A telling model without its events, which are those of the script."""
+
+    forward: PackedChain
+    backward: PackedChain | None
+    missing: tuple[float, float, float] | None
+
+
+def pack(model: TellingModel) -> PackedTelling:
+    """Return what a file holds of a telling model."""
+    backward = None if model.backward is None else _packed(model.backward)
+    missing = None if model.missing is None else tuple(model.missing)
+    return PackedTelling(_packed(model.forward), backward, missing)
+
+
+def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingModel:
+    """Return the telling model that `pack` packed.
+
+    Raises
+    ------
+    FileFormatError
+        If its arrays do not fit.
+    """
+    try:
+        return TellingModel(
+            events,
+            _chain(packed.forward, len(events), where),
+            None if packed.backward is None else _chain(packed.backward, len(events), where),
+            missing=None if packed.missing is None else Missing(*packed.missing),
+        )
+    except ScriptError as error:
+        raise FileFormatError(f"damaged script file: {error}", where=where) from None
+
+
+def _packed(chain: Chain) -> PackedChain:
+    arrays: dict[str, Any] = {
+        name: getattr(chain, name).astype("<f4").tobytes()
+        for name in ("after", "memory", "told", "place", "history")
+    }
+    return PackedChain(
+        **arrays,
+        keys=chain.keys.astype("<i8").tobytes(),
+        singles=chain.singles,
+        fade=chain.fade,
+        again=chain.again,
+        average=chain.average,
+    )
+
+
+def _chain(packed: PackedChain, size: int, where: str) -> Chain:
+    def rows(name: str) -> NDArray[np.float64]:
+        table = _array(getattr(packed, name), "<f4", where).astype(float)
+        if table.size % (size + 1):
+            raise FileFormatError(f"damaged script file: {name} has no whole rows", where=where)
+        return table.reshape(-1, size + 1)
+
+    return Chain(
+        after=rows("after"),
+        memory=rows("memory"),
+        told=rows("told"),
+        place=rows("place"),
+        fade=packed.fade,
+        again=packed.again,
+        average=packed.average,
+        keys=_array(packed.keys, "<i8", where).astype(np.int64),
+        singles=packed.singles,
+        history=rows("history"),
+    )
+
+
+def _array(content: bytes, kind: DTypeLike, where: str) -> NDArray[Any]:
+    if len(content) % np.dtype(kind).itemsize:
+        raise FileFormatError("damaged script file: half a number", where=where)
+    return np.frombuffer(content, kind)
