@@ -78,6 +78,17 @@ def test_events_help_and_quit(asked):
     assert events.splitlines() == sorted(DOORBELL.events)
     assert all(name in rest for name in (":fill", ":between", ":next", ":score", ":align"))
     assert "|" in rest
+    assert asked(":help") == asked("help", "quit", "never asked") == asked("help", "exit", "never")
+
+
+def test_a_word_that_is_an_event_is_told(elision):
+    states = {"call": "help", "come": {"come": 0.5, None: 0.5}}
+    edges = {"start": {"call": 1}, "call": {"come": 1}, "come": {"end": 1}}
+    el.Script.build(states, edges).save("door.json")
+    status, out, _ = elision("ask", "door.json", stdin=b"help\n")
+    assert status == 0
+    assert out.startswith("help\n")
+    assert "come" in out
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ import pytest
 import commands
 import elision as el
 from commands import files, start, wait_for, write
-from elision.learn.checkpoint import Checkpoint, ScriptsCheckpoint
-from elision.learn.observe import BatchDone, MemberDone
+from elision.learn.checkpoint import Checkpoint
+from elision.learn.observe import BatchDone
 
 TELLINGS = el.examples.doorbell_tellings()
 APPROX = ("--method", "approx")
-ENSEMBLE = ("--method", "ensemble", "--members", "2")
+METHODS = [APPROX, ("--method", "default")]
 
 
 @pytest.fixture
@@ -57,24 +57,10 @@ def batches(monkeypatch):
     return done
 
 
-@pytest.fixture
-def scripts(monkeypatch):
-    """How many scripts of an ensemble are there; Ctrl-C comes after one."""
-    done = Seen()
-    keep = ScriptsCheckpoint.__call__
-
-    def observe(checkpoint, event, model):
-        keep(checkpoint, event, model)
-        if isinstance(event, MemberDone):
-            done.add(event.done)
-
-    monkeypatch.setattr(ScriptsCheckpoint, "__call__", observe)
-    return done
-
-
-def test_resumed_after_the_last_complete_batch(elision, batches):
+@pytest.mark.parametrize("method", METHODS, ids=["approx", "default"])
+def test_resumed_after_the_last_complete_batch(elision, batches, method):
     write("stories.jsonl", TELLINGS)
-    learn = ("learn", "stories.jsonl", *APPROX, "-o")
+    learn = ("learn", "stories.jsonl", *method, "-o")
     elision(*learn, "whole.json")
     batches.clear()
     batches.interrupt_after = "s2"
@@ -173,55 +159,12 @@ def test_damaged_progress(refused, elision, batches, damage):
     assert progress.read_bytes() == damaged
 
 
-def test_an_ensemble_is_resumed_after_its_last_complete_script(elision, scripts, refused):
-    write("stories.jsonl", TELLINGS)
-    learn = ("learn", "stories.jsonl", *ENSEMBLE, "-o")
-    elision(*learn, "whole.json")
-    everything = len(scripts)
-    assert everything > 5
-    scripts.clear()
-    scripts.interrupt_after = 3
-    status, out, err = elision(*learn, "script.json")
-    assert (status, out) == (130, "")
-    assert err == "elision: interrupted (--resume goes on after what is complete)\n"
-    progress = Path("script.json.progress")
-    assert len(json.loads(progress.read_bytes())["scripts"]) >= 3
-
-    kept = progress.read_bytes()
-    spoiled = kept.replace(b'"source"', b'"sauce"')
-    for damaged in (kept[: len(kept) // 2], b"[]", spoiled):
-        progress.write_bytes(damaged)
-        err = refused(*learn, "script.json", "--resume")
-        assert "script.json.progress" in err
-        assert "(delete it to start anew)" in err
-    progress.write_bytes(kept)
-
-    scripts.clear()
-    scripts.interrupt_after = None
-    assert elision(*learn, "script.json", "--resume")[::2] == (0, "")
-    assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
-    assert files() == ["script.json", "stories.jsonl", "whole.json"]
-
-
-def test_an_ensemble_of_another_fit_is_not_resumed(elision, scripts):
-    write("stories.jsonl", TELLINGS)
-    learn = ("learn", "stories.jsonl", *ENSEMBLE, "-o", "script.json")
-    scripts.interrupt_after = 2
-    assert elision(*learn)[0] == 130
-    scripts.interrupt_after = None
-    scripts.clear()
-    elision(*learn, "--seed", "3", "--resume")
-    other = Path("script.json").read_bytes()
-    elision(*learn, "--seed", "3")
-    assert Path("script.json").read_bytes() == other
-
-
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize(
-    "method", [(*APPROX, "-r", "1"), ("--method", "ensemble")], ids=["approx", "ensemble"]
+    "method", [(*APPROX, "-r", "1"), ("--method", "default", "-r", "1")], ids=["approx", "default"]
 )
 def test_a_signal_and_resuming(elision, method, sent):
-    write("stories.jsonl", TELLINGS * (8 if method[1] == "approx" else 2))
+    write("stories.jsonl", TELLINGS * 8)
     learn = ("learn", "stories.jsonl", *method, "-o")
     with start(*learn, "script.json") as process:
         wait_for("script.json.progress", process)

@@ -175,17 +175,17 @@ def undrawn(monkeypatch):
 
 def test_the_tables_say_what_the_result_says(undrawn):
     page = Page(html_report(result(), COMMAND))
-    assert ["Frequency", "30.0 ± 1.3", "50.0", "2.200", "0.100", "<0.001"] in page.rows
-    assert ["SEMHMM", "45.0 ± 1.3", "40.0 ± 1.3", "62.5", "2.075", "0.100", "1.500"] in page.rows
+    assert ["Frequency", "30.0 ± 1.3", "", "", "50.0", "2.200", "0.100", "<0.001"] in page.rows
+    numbers = ["45.0 ± 1.3", "40.0 ± 1.3", "62.5", "2.075", "0.100", "1.500"]
+    assert ["SEMHMM", "", *numbers] in page.rows
     claim = ["SEMHMM above BMM", "tested", "2", "2", "+5.0", "0.0040", "0.0160"]
     assert [*claim, "p < 0.01, uncorrected only"] in page.rows
     assert ["SEMHMM", "Frequency", "2", "2", "+15.0", "<0.0001", "<0.0001"] in page.rows
     assert ["Method", "r", "0–1, n\xa0=\xa09", "21+, n\xa0=\xa09"] in page.rows
     assert ["kitchen", "BMM, without elisions", "1", "0.25", "0.5"] in page.rows
     assert COMMAND in page.text
-    first = page.rows.index(
-        ["Method", "r\xa0=\xa02", "r\xa0=\xa05", "top-3", "log-loss", "ECE", "seconds"]
-    )
+    heads = ["any\xa0r", "r\xa0=\xa02", "r\xa0=\xa05", "top-3", "log-loss", "ECE", "seconds"]
+    first = page.rows.index(["Method", *heads])
     names = [row[0] for row in page.rows[first + 1 : first + 6]]
     assert names == ["Frequency", "Conditional", "BMM", "SEMHMM", "default"]
     assert ["SEMHMM", "5", "40.0"] in page.rows  # the table over all corpora
@@ -286,14 +286,38 @@ def test_claims_of_the_paper():
     assert turned["p_corrected"] == 1
     assert rows["SEMHMM", "BMM", 5]["verdict"] == "equal"
     assert rows["SEMHMM", "BMM", 5]["p"] is None
-    assert rows["SEMHMM", "Frequency", 5]["verdict"] == "no test"
+    assert ("SEMHMM", "Frequency", 5) not in rows  # they differ, and there is no test
+
+
+def test_nothing_is_claimed_of_what_was_not_measured(undrawn):
+    few = {key: top1 for key, top1 in TOP1.items() if key[0] in ("Frequency", "default")}
+    found = result(methods=few)
+    found["tests"] = []
+    assert tables.claim_rows(found, "kitchen") == []
+    assert "| Claim |" not in tables.markdown_tables(found)
+    text = html_report(found, COMMAND)
+    assert '<th scope="col" class="t">Claim</th>' not in text
+    assert "Nothing to test: it takes two methods that the paper compares" in text
+
+
+def test_columns_of_accuracy():
+    assert tables.accuracy_columns(result(), "kitchen") == {
+        None: "any r",
+        2: "r = 2",
+        5: "r = 5",
+    }
+    alone = result(methods={("default", None): 0.6})
+    assert tables.accuracy_columns(alone, "kitchen") == {None: "top-1"}
+    learners = result(methods={("BMM", 5): 0.6})
+    assert tables.accuracy_columns(learners, "kitchen") == {5: "r = 5"}
 
 
 def test_markdown():
     text = tables.markdown_tables(result())
-    assert text.startswith("### kitchen (2 domains)\n\n| Method | r = 2 | r = 5 | top-3 |")
-    assert "\n| Frequency | 30.0 ± 1.3 |  | 50.0 | 2.200 | 0.100 | <0.001 |\n" in text
-    assert "\n| SEMHMM | 45.0 ± 1.3 | 40.0 ± 1.3 | 62.5 |" in text
+    heads = "| Method | any r | r = 2 | r = 5 | top-3 |"
+    assert text.startswith(f"### kitchen (2 domains)\n\n{heads}")
+    assert "\n| Frequency | 30.0 ± 1.3 |  |  | 50.0 | 2.200 | 0.100 | <0.001 |\n" in text
+    assert "\n| SEMHMM |  | 45.0 ± 1.3 | 40.0 ± 1.3 | 62.5 |" in text
     assert "| Conditional above Frequency | order only |  | 2 | −5.0 | 0.9800 | 1.0000 |" in text
     assert "### a\\|b &lt;i> \\*c\\*" in tables.markdown_tables(result("a|b\n<i> *c*"))
 

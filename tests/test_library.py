@@ -328,7 +328,7 @@ def test_damaged_libraries(tmp_path, change, problem):
 
 def test_missing_and_torn_libraries(tmp_path):
     with pytest.raises(el.FileFormatError, match="no library can be read"):
-        Library.load(tmp_path)
+        Library.load(tmp_path / "nowhere")
     library().save(tmp_path)
     path = tmp_path / "library.json"
     path.write_bytes(path.read_bytes().replace(b"open door", b"open Door", 1))
@@ -390,13 +390,49 @@ def test_it_is_a_mapping_that_can_be_printed():
     assert "<td>tea</td>" in found._repr_html_()
 
 
-def test_an_ensemble_will_do(tmp_path):
-    from elision.ensemble import Ensemble
-
-    pair = Ensemble([tea(), tea()])
-    books = Library({"tea": pair, "doorbell": el.examples.doorbell()})
+def test_a_fitted_learner_stands_for_its_script():
+    learner = el.SEMHMM(score="approx").fit([["boil water", "pour"]] * 5)
+    books = Library({"tea": learner, "doorbell": el.examples.doorbell()})
+    assert books["tea"] is learner.script_
     assert books.identify(["boil water", "pour"]).best == "tea"
-    books.save(tmp_path)
-    again = Library.load(tmp_path)
-    assert isinstance(again["tea"], Ensemble)
-    assert again.identify(["boil water"]) == books.identify(["boil water"])
+    with pytest.raises(el.InputError, match=r"script 'tea': .* is no script \(fit it first\)"):
+        Library({"tea": el.ScriptLearner()})
+
+
+def test_the_most_probable_script_judges_and_aligns():
+    books = library()
+    told = ["boil water", "sneeze", "pour"]
+    assert books.score(told, samples=20) == tea().score(told, samples=20)
+    assert books.align(told) == tea().align(told, unknown="ignore")
+    narrative = el.Narrative(("hear doorbell", "open door"), id="monday")
+    expected = el.examples.doorbell().score(narrative.events, samples=0)
+    assert books.score(narrative, samples=0) == expected
+    with pytest.raises(el.InputError, match="expected a list of events"):
+        books.score("pour")
+
+
+# A folder of script files
+
+
+def test_a_folder_of_script_files_is_a_library(tmp_path):
+    el.examples.doorbell().noted(domain="answering the doorbell").save(tmp_path / "bell.json")
+    tea().save(tmp_path / "tea.json")
+    tea().noted(domain="tea").save(tmp_path / "tee.json")
+    (tmp_path / "stories.json").write_text('[{"events": ["boil water"]}]')
+    (tmp_path / "folder.json").mkdir()
+    books = Library.load(tmp_path)
+    assert list(books) == ["answering the doorbell", "tea", "tea (2)"]
+    assert [*books.priors.values()] == pytest.approx([1 / 3] * 3)
+    assert books.identify(["hear doorbell"]).best == "answering the doorbell"
+    books.save(tmp_path / "library")
+    assert dict(Library.load(tmp_path / "library")) == dict(books)
+
+
+def test_bad_script_files_in_a_folder_are_named(tmp_path):
+    (tmp_path / "notes.json").write_text("{}")
+    with pytest.raises(el.FileFormatError, match="no script file in this folder"):
+        Library.load(tmp_path)
+    tea().save(tmp_path / "tea.json")
+    (tmp_path / "tea.json").write_bytes((tmp_path / "tea.json").read_bytes()[:-20])
+    with pytest.raises(el.FileFormatError, match=r"tea\.json"):
+        Library.load(tmp_path)

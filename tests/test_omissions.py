@@ -54,13 +54,12 @@ def test_rankings_by_hand():
     events = ["a", "b", "c", "d"]
     one = Recording(("a",), frozenset({"b", "d"}))
     score = np.array([0.4, 0.3, 0.2, 0.1])
-    assert judge(score, events, one, untold=False) == Judged(0.5, 0.0, (1 / 2 + 2 / 4) / 2)
-    assert judge(score, events, one, untold=True) == Judged(0.5, 1.0, (1 / 1 + 2 / 3) / 2)
+    assert judge(score, events, one) == Judged(0.5, 0.0, (1 / 2 + 2 / 4) / 2)
     # Ties go against what is missing, and what has no name is not found.
-    assert judge(np.ones(4), events, one, untold=False) == Judged(0.0, 0.0, (1 / 3 + 2 / 4) / 2)
-    assert judge(np.zeros(4), events, one, untold=False).hit == 0
+    assert judge(np.ones(4), events, one) == Judged(0.0, 0.0, (1 / 3 + 2 / 4) / 2)
+    assert judge(np.zeros(4), events, one).hit == 0
     unknown = Recording(("a",), frozenset({"b", "z"}))
-    assert judge(score, events, unknown, untold=True) == Judged(0.5, 1.0, 0.5)
+    assert judge(score[::-1], events, unknown) == Judged(0.0, 0.0, 1 / 3 / 2)
 
 
 def test_nobody_learns_from_the_recording_that_is_asked():
@@ -76,31 +75,37 @@ def test_nobody_learns_from_the_recording_that_is_asked():
         asked_of.extend((random_state, told) for told in asked)
         return {"default, spy": np.zeros((len(asked), len(events)))}
 
-    result = measure({"x": recordings}, seeds=2, answer=spy)
+    seen = []
+    result = measure({"x": recordings}, seeds=2, answer=spy, progress=lambda *at: seen.append(at))
+    assert seen == [(0, 2, "x"), (1, 2, "x")]
     assert sorted(asked_of) == sorted((s, one.told) for s in range(2) for one in recordings)
     assert result["recordings"] == 7
-    assert result["methods"][0]["all_steps"] == {"precision": 0, "hit": 0, "average_precision": 0}
+    measures = {"precision": 0, "hit": 0, "average_precision": 0}
+    assert result["methods"] == [{"method": "default, spy", **measures}]
 
 
 def test_a_file(tmp_path, capsys):
     tea().to_jsonl(tmp_path / "tea.jsonl")
-    found = tmp_path / "found.json"
-    arguments = [str(tmp_path / "tea.jsonl"), "--seeds", "1", "--json", str(found)]
-    assert omissions.main(arguments) == 0
-    printed = capsys.readouterr().out
-    assert "| default, anywhere above LogisticGap |" in printed
-    result = json.loads(found.read_text())
+    arguments = [str(tmp_path / "tea.jsonl"), "--seeds", "1"]
+    assert omissions.main([*arguments, "--json"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "1 of 1: tea\n"
+    result = json.loads(told.out)
     assert result["recordings"] == 4
     assert result["obligatory"] == 1
     rows = {row["method"]: row for row in result["methods"]}
     assert set(rows) == {
         *("Frequency", "BidirectionalBigram", "SkipNaiveBayes", "LogisticGap"),
-        *(f"{name}, {how}" for name in ("marginal", "default") for how in ("anywhere", "unsaid")),
+        *(f"{name}, {how}" for name in ("marginal", "default") for how in ("anywhere", "missing")),
+        "default, unsaid",
     }
-    for row in rows.values():  # every step is obligatory: the untold ones are no question
-        assert set(row["untold_steps"].values()) == {1.0}
-        assert all(0 <= value <= 1 for value in row["all_steps"].values())
-    assert rows["Frequency"]["all_steps"]["hit"] == 1
+    for row in rows.values():
+        assert all(0 <= row[name] <= 1 for name in omissions.MEASURES)
+    assert rows["Frequency"]["hit"] == 1
+    printed = omissions.tables(result)
+    assert "| default, anywhere above LogisticGap |" in printed
+    assert "| Method | P@m | hit@1 | MAP |\n" in printed
+    assert "untold" not in printed
 
 
 def test_bad_input_is_one_line(tmp_path, capsys):

@@ -43,12 +43,35 @@ def test_the_command_prints_tables_and_numbers(question, corpus, capsys):
         assert found["naive Bayes"]["mean"] == 1.0
         assert found["foreign found"]["mean"] == 1.0
     elif question == "order":
-        assert found["script"]["mean"] > 0.9
+        assert found["marginal"]["mean"] > 0.9
         assert found["mean position"]["mean"] > 0.9
     else:
         assert found["oddness"]["foreign event"] == 1.0
         assert found["oddness"]["two swapped"] > 0.7
         assert found["length"]["two swapped"] == 0.5
+
+
+def test_the_default_is_asked_by_its_own_methods(monkeypatch, corpus, capsys):
+    asked = []
+
+    def order(script, events):
+        asked.append(tuple(events))
+        return el.ask.order.order(script, events)
+
+    def conform(script, narratives):
+        asked.append("conform")
+        return el.ask.score.conform(script, narratives)
+
+    monkeypatch.setattr(el.Script, "order", order)
+    monkeypatch.setattr(el.Script, "conform", conform)
+    assert questions.main(["order", corpus, "--seeds", "1", "--json"]) == 0
+    (rows,) = json.loads(capsys.readouterr().out).values()
+    names = ["default", "likeliest telling", "mean position", "pairs in training"]
+    assert [row["name"] for row in rows] == names
+    assert asked
+    asked.clear()
+    assert questions.main(["detect", corpus, "--seeds", "1", "--json"]) == 0
+    assert set(asked) == {"conform"}
 
 
 def test_bad_input_is_one_line(corpus, capsys, tmp_path):

@@ -2,9 +2,10 @@
 
     python tools/results.py RESULTS.json ... --labelled FILE.jsonl ... > docs/results.md
 
-Of several results for the same method on the same corpus, the last counts.
+RESULTS.json is what `elision bench --output` writes. Of several results for the same method and
+task on the same corpus, the last counts.
 
-`--omissions FILE.json` adds what `python -m elision.evaluate.omissions --json` found.
+`--omissions FILE.json` adds what `python -m elision.evaluate.omissions --json` printed.
 
 `make results CORPORA="..." LABELLED="..."` runs the benchmark first.
 """
@@ -20,7 +21,7 @@ import elision as el
 from elision.evaluate import events, methods, omissions
 from elision.evaluate.cloze import TASKS
 from elision.evaluate.report import merged
-from elision.evaluate.tables import markdown_tables
+from elision.evaluate.tables import batch_sizes, markdown_tables
 from elision.evaluate.together import markdown_together
 
 SOURCES = {
@@ -34,10 +35,7 @@ SOURCES = {
 """Where well-known corpora come from; they are not part of the package."""
 
 PAPER_ORDER = ("SEMHMM", "BMMEM", "BMM", "Conditional", "Frequency")
-LEFT_OUT = (
-    *("BidirectionalBigram", "SkipNaiveBayes", "LogisticGap"),
-    *("marginal", "consensus", "default"),
-)
+LEFT_OUT = ("BidirectionalBigram", "SkipNaiveBayes", "LogisticGap", *methods.OWN)
 
 
 def accuracy(result: dict[str, Any], corpus: str, method: str, batch: int | None) -> float | None:
@@ -59,45 +57,52 @@ def seconds(result: dict[str, Any], corpus: str, method: str) -> float | None:
 
 
 def says(result: dict[str, Any], corpus: str) -> list[str]:
-    """What holds of the paper's claims on one corpus, in sentences."""
-    batches = result["protocol"]["batches"]
+    """What holds of the paper's claims on one corpus, in sentences about what was measured."""
+    batches = batch_sizes(result, corpus)
     lines = []
-    for batch in batches:
+    either: list[int | None] = [*batches] or [None]
+    for batch in either:
         found = {m: accuracy(result, corpus, m, batch) for m in PAPER_ORDER}
         known = {m: value for m, value in found.items() if value is not None}
-        order = sorted(known, key=lambda method: -known[method])
-        shown = " > ".join(f"{method} {known[method]:.1%}" for method in order)
-        verdict = "the paper's order" if tuple(order) == PAPER_ORDER else "not the paper's order"
-        lines.append(f"At r = {batch}: {shown}: {verdict}.")
+        if len(known) > 1:
+            order = sorted(known, key=lambda method: -known[method])
+            shown = " > ".join(f"{method} {known[method]:.1%}" for method in order)
+            verdict = "the paper's order" if order == list(known) else "not the paper's order"
+            at = "any r" if batch is None else f"r = {batch}"
+            lines.append(f"At {at}: {shown}: {verdict}.")
     for method, claim in (("SEMHMM", "rises"), ("BMM", "falls")):
-        values = [accuracy(result, corpus, method, batch) for batch in batches]
-        shown = ", ".join("-" if value is None else f"{value:.1%}" for value in values)
-        lines.append(f"{method} {claim} with r in the paper; here it goes {shown}.")
+        values = {batch: accuracy(result, corpus, method, batch) for batch in batches}
+        some = {batch: value for batch, value in values.items() if value is not None}
+        if len(some) > 1:
+            shown = ", ".join(f"{value:.1%} at {batch}" for batch, value in some.items())
+            lines.append(f"{method} {claim} with r in the paper; here it goes {shown}.")
     lines += approx_against_exact(result, corpus)
     strong = {method: accuracy(result, corpus, method, None) for method in LEFT_OUT}
-    shown = ", ".join(f"{method} {value:.1%}" for method, value in strong.items() if value)
-    lines.append(f"What the paper left out, and what `elision learn` does: {shown}.")
+    shown = ", ".join(f"{m} {value:.1%}" for m, value in strong.items() if value is not None)
+    if shown:
+        lines.append(f"What the paper left out, and what `elision learn` does: {shown}.")
     return lines
 
 
 def approx_against_exact(result: dict[str, Any], corpus: str) -> list[str]:
     """Differences in accuracy and time of the two scores, if both were measured."""
-    batches = result["protocol"]["batches"]
-    exact, approx = (seconds(result, corpus, m) for m in ("SEMHMM", "SEMHMM-approx"))
-    if exact is None or approx is None:
-        return []
-    near = []
-    for batch in batches:
+    near = {}
+    for batch in batch_sizes(result, corpus):
         one, two = (accuracy(result, corpus, m, batch) for m in ("SEMHMM-approx", "SEMHMM"))
-        near.append("-" if one is None or two is None else f"{one - two:+.1%}")
-    said = f"Approx against exact: {', '.join(near)} at r = {', '.join(map(str, batches))}, "
+        if one is not None and two is not None:
+            near[batch] = f"{one - two:+.1%}"
+    exact, approx = (seconds(result, corpus, m) for m in ("SEMHMM", "SEMHMM-approx"))
+    if not near or exact is None or approx is None:
+        return []
+    at = ", ".join(map(str, near))
+    said = f"Approx against exact: {', '.join(near.values())} at r = {at}, "
     return [f"{said}in {approx / exact:.0%} of the time (the paper: close, in half the time)."]
 
 
 def print_commands(protocols: list[dict[str, Any]]) -> None:
     """Print which commands made the figures."""
     print("Nothing here is typed in. With the files at hand, these commands make it anew, and")
-    print("`python tools/results.py RESULTS.json ...` the page from what `--json` writes:\n")
+    print("`python tools/results.py RESULTS.json ...` the page from what `--output` writes:\n")
     for protocol in protocols:
         corpora = " ".join(name if "." in name else f"{name}.jsonl" for name in protocol["corpora"])
         used = f"--seeds {protocol['seeds']} --min-narratives {protocol['min_narratives']}"
@@ -105,7 +110,7 @@ def print_commands(protocols: list[dict[str, Any]]) -> None:
         used += "".join(f" --task {task}" for task in tasks)
         used += "".join(f" --batch {batch}" for batch in protocol["batches"])
         chosen = protocol["methods"]
-        if set(chosen) != set(methods.ALL):
+        if set(chosen) != set(methods.check_methods((), protocol.get("tasks", ["one"]))):
             used += "".join(f" --methods {method}" for method in chosen)
         print(f"    elision bench {corpora} {used}")
     print()
@@ -121,15 +126,16 @@ def print_protocol(protocol: dict[str, Any]) -> None:
         "standard error. Ties go against the removed event. Top-3, log-loss, calibration error and "
         "seconds are means over r. Raw sentences (descript) are turned into event types found in "
         "the training narratives alone; every test sentence is mapped by itself, before it is "
-        "decided which one is removed. Default is what `elision learn` does, an ensemble; "
-        "consensus is the one script that it gives to read, asked alone; both learn once, and each "
-        "is charged for all of it.\n"
+        "decided which one is removed. Default is what `elision learn` does; marginal is a script "
+        "alone, by the marginal score.\n"
     )
     if tasks:
         print(f"Other tasks on the same splits: {'; '.join(TASKS[task] for task in tasks)}.\n")
     for corpus in protocol["corpora"]:
         print(f"- {corpus}: {SOURCES.get(Path(corpus).stem, 'a corpus of the reader')}")
     print()
+    if not protocol["costs"]:
+        return
     print("Costs of the structure (kappa_q, kappa_t, kappa_c), by cross-validation inside the")
     print("training narratives of each corpus:\n")
     for corpus, kinds in protocol["costs"].items():
@@ -168,10 +174,10 @@ def main() -> None:
     print(markdown_tables(result))
     print("## What holds of the paper's claims here\n")
     for corpus in result["protocol"]["corpora"]:
-        print(f"### {corpus}\n")
-        for line in says(result, corpus):
-            print(f"- {line}")
-        print()
+        said = says(result, corpus)
+        if said:
+            print(f"### {corpus}\n")
+            print("\n".join(f"- {line}" for line in said) + "\n")
     if options.omissions:
         print("## Steps that were really left out\n")
         print(omissions.tables(json.loads(options.omissions.read_text())) + "\n")

@@ -4,7 +4,8 @@ Symbols follow ``docs/formulas.md``. Of one chain, with V events, the start and 
 V, and the next event e after the events s_1 .. s_t has the logit
 
     z(e) = after[s_t, e] + place[t, e] + sum_i fade^(t-i) memory[s_i, e]
-           + sum over the set of s of told[s, e] + history[last few of s, e]
+           + (total + average / n) * sum over the n different events d told of told[d, e]
+           + again if e is told + history[last few of s, e]
 """
 
 from __future__ import annotations
@@ -34,10 +35,27 @@ class Tables(NamedTuple):
     place: Any
     fade: float
     again: float
+    total: float
     average: float
     keys: Any
     singles: int
     history: Any
+
+
+class Powers(NamedTuple):
+    """Exponentials of a chain's tables.
+
+    ``memory[k]`` = exp(fade^k memory), ``told[n]`` = exp(told) where n + 1 different events are
+    told, ``after`` = exp(after) without the start's row.
+    """
+
+    memory: Any
+    told: Any
+    after: Any
+
+
+SMALLEST_SUM, LARGEST_SUM = 1e-250, 1e250
+"""Sums of products outside of these may have lost what matters."""
 
 
 @jit
@@ -118,7 +136,7 @@ def _log_sum(z):
 @jit
 def _diluted(tables, count):
     """How much each of so many different events told counts."""
-    return 1.0 + tables.average / max(count, 1)
+    return tables.total + tables.average / max(count, 1)
 
 
 @jit
@@ -195,13 +213,12 @@ def next_log_probs(tables, events, result):
 
 
 @jit
-def insertions(tables, events, low, high, result):
+def insertions(tables, powers, events, low, high, result):
     """By how much each event x, put before the place i, changes the log-probability of all.
 
     ``result[i - low, x]`` for the places low..high; the place n is the end.
     """
     symbols = tables.after.shape[0]
-    size = symbols - 1
     length = events.shape[0]
     remembered = np.zeros(symbols)
     known = np.zeros(symbols)
@@ -211,8 +228,9 @@ def insertions(tables, events, low, high, result):
     base = np.zeros(length + 1)
     count = 0
     for t in range(length + 1):
-        _logits(tables, events, t, remembered, known, seen, count, recent, z)
-        base[t] = z[events[t] if t < length else size] - _log_sum(z)
+        if t >= low:
+            _logits(tables, events, t, remembered, known, seen, count, recent, z)
+            base[t] = z[events[t] if t < length else symbols - 1] - _log_sum(z)
         if t < length:
             count += _tell(tables, events[t], remembered, known, seen)
     remembered[:] = 0.0
@@ -222,14 +240,31 @@ def insertions(tables, events, low, high, result):
     for i in range(high + 1):
         if i >= low:
             _insert_at(
-                tables, events, i, remembered, known, seen, count, base, recent, z, result[i - low]
-            )
+                tables, powers, events, i, remembered, known, seen, count, base, recent, z,
+                result[i - low],
+            )  # fmt: skip
         if i < length:
             count += _tell(tables, events[i], remembered, known, seen)
 
 
 @jit
-def _insert_at(tables, events, i, remembered, known, seen, count, base, recent, z, result):
+def insert_each(tables, powers, events, offset, places, result):
+    """For many narratives the row of `insertions` of one place each."""
+    for s in range(places.shape[0]):
+        told = events[offset[s] : offset[s + 1]]
+        insertions(tables, powers, told, places[s], places[s], result[s : s + 1])
+
+
+@jit
+def _insert_at(
+    tables, powers, events, i, remembered, known, seen, count, base, recent, z, result
+):  # fmt: skip
+    """One row of `insertions`.
+
+    With x told, the step t has the logits common[e] + fade^k memory[x, e] + told[x, e] * share,
+    where k counts the events since. The sum of their exponentials over e is a product of the three
+    exponentials, two of which are kept in ``powers``: no exponential has to be taken for each x.
+    """
     symbols = tables.after.shape[0]
     size = symbols - 1
     length = events.shape[0]
@@ -241,39 +276,205 @@ def _insert_at(tables, events, i, remembered, known, seen, count, base, recent, 
     known = known.copy()
     seen = seen.copy()
     common = np.empty(symbols)
+    fresh_logit = np.empty(symbols)
+    stale_logit = np.empty(symbols)
+    fresh = np.empty(symbols)
+    stale = np.empty(symbols)
+    again = math.exp(tables.again) - 1.0
     strength = 1.0
     for t in range(i, length + 1):
+        since = t - i
         following = events[t] if t < length else size
         place = tables.place[min(t + 1, tables.place.shape[0] - 1)]
-        fresh, stale = _diluted(tables, count + 1), _diluted(tables, count)
         for e in range(symbols):
             common[e] = place[e] + faded[e]
             if seen[e]:
                 common[e] += tables.again
-        if t > i:
+        if since:
             row = tables.after[events[t - 1]]
             for e in range(symbols):
                 common[e] += row[e]
-        near = t - i < LONGEST_HISTORY  # else x is too long ago for the last few events
+        near = since < LONGEST_HISTORY  # else x is too long ago for the last few events
         if not near:
             _add_history(tables, events, t, -1, 0, recent, common)
+        share_fresh, share_stale = _diluted(tables, count + 1), _diluted(tables, count)
+        largest_fresh = _exponentials(common, share_fresh, known, fresh_logit, fresh)
+        largest_stale = _exponentials(common, share_stale, known, stale_logit, stale)
+        kept = since < powers.memory.shape[0] and count < powers.told.shape[0]
         for x in range(size):
-            memory = tables.memory[x]
-            if seen[x]:
-                for e in range(symbols):
-                    z[e] = common[e] + strength * memory[e] + stale * known[e]
-            else:
-                told = tables.told[x]
-                for e in range(symbols):
-                    z[e] = common[e] + strength * memory[e] + fresh * (known[e] + told[e])
+            row = -1
+            if near and tables.history.shape[0] > 0:
+                reach = _recent(events, t, i, x, size, recent)
+                row = _history_row(tables, recent, reach)
+            total = 0.0
+            if kept and row < 0:
+                memory = powers.memory[since, x]
+                if seen[x]:
+                    largest = largest_stale
+                    if since:
+                        total = _sum_of_two(stale, memory)
+                    else:
+                        total = _sum_of_three(stale, memory, powers.after[x])
+                else:
+                    largest = largest_fresh
+                    told = powers.told[count, x]
+                    own = fresh[x] * memory[x] * told[x]
+                    if since:
+                        total = _sum_of_three(fresh, memory, told)
+                    else:
+                        total = _sum_of_four(fresh, memory, told, powers.after[x])
+                        own *= powers.after[x, x]
+                    total += again * own
+            value = stale_logit[following] if seen[x] else fresh_logit[following]
+            value += strength * tables.memory[x, following]
+            if not seen[x]:
+                value += share_fresh * tables.told[x, following]
+                if following == x:
+                    value += tables.again
+            if not since:
+                value += tables.after[x, following]
+            if SMALLEST_SUM < total < LARGEST_SUM:
+                result[x] += value - largest - math.log(total) - base[t]
+                continue
+            for e in range(symbols):  # a long history, or numbers out of range: one by one
+                z[e] = strength * tables.memory[x, e]
+                if seen[x]:
+                    z[e] += stale_logit[e]
+                else:
+                    z[e] += fresh_logit[e] + share_fresh * tables.told[x, e]
+                if not since:
+                    z[e] += tables.after[x, e]
+            if not seen[x]:
                 z[x] += tables.again
-            if t == i:
-                row = tables.after[x]
+            if row >= 0:
+                extra = tables.history[row]
                 for e in range(symbols):
-                    z[e] += row[e]
-            if near:
-                _add_history(tables, events, t, i, x, recent, z)
+                    z[e] += extra[e]
             result[x] += z[following] - _log_sum(z) - base[t]
         if t < length:
             count += _tell(tables, events[t], faded, known, seen)
             strength *= tables.fade
+
+
+@jit
+def _exponentials(common, share, known, logit, result):
+    """exp(common + share * known - largest); the largest is returned."""
+    largest = -np.inf
+    for e in range(common.shape[0]):
+        logit[e] = common[e] + share * known[e]
+        largest = max(largest, logit[e])
+    for e in range(common.shape[0]):
+        result[e] = math.exp(logit[e] - largest)
+    return largest
+
+
+@jit
+def _sum_of_two(a, b):
+    total = 0.0
+    for e in range(a.shape[0]):
+        total += a[e] * b[e]
+    return total
+
+
+@jit
+def _sum_of_three(a, b, c):
+    total = 0.0
+    for e in range(a.shape[0]):
+        total += a[e] * b[e] * c[e]
+    return total
+
+
+@jit
+def _sum_of_four(a, b, c, d):
+    total = 0.0
+    for e in range(a.shape[0]):
+        total += a[e] * b[e] * c[e] * d[e]
+    return total
+
+
+@jit
+def powers_of(tables, ages, counts):
+    """Exponentials that `insertions` needs again and again: see `Powers`."""
+    size, symbols = tables.memory.shape
+    memory = np.empty((ages, size, symbols))
+    told = np.empty((counts, size, symbols))
+    strength = 1.0
+    for k in range(ages):
+        for x in range(size):
+            for e in range(symbols):
+                memory[k, x, e] = math.exp(strength * tables.memory[x, e])
+        strength *= tables.fade
+    for n in range(counts):
+        share = _diluted(tables, n + 1)
+        for x in range(size):
+            for e in range(symbols):
+                told[n, x, e] = math.exp(share * tables.told[x, e])
+    return memory, told, np.exp(tables.after[:size])
+
+
+@jit
+def _choose(z, size, rng):
+    """Draw one of the first ``size`` symbols in proportion to exp(z)."""
+    largest = z[0]
+    for e in range(1, size):
+        largest = max(largest, z[e])
+    total = 0.0
+    for e in range(size):
+        total += math.exp(z[e] - largest)
+    wanted = rng.random() * total
+    for e in range(size - 1):
+        wanted -= math.exp(z[e] - largest)
+        if wanted < 0.0:
+            return e
+    return size - 1
+
+
+@jit
+def draw(tables, told, longest, rng):
+    """Go on with a telling by drawing events until it ends."""
+    symbols = tables.after.shape[0]
+    events = np.empty(max(told.shape[0] + 16, 32), np.int64)
+    events[: told.shape[0]] = told
+    remembered = np.zeros(symbols)
+    known = np.zeros(symbols)
+    seen = np.zeros(symbols, np.bool_)
+    recent = np.empty(LONGEST_HISTORY, np.int64)
+    z = np.empty(symbols)
+    count = 0
+    for t in range(told.shape[0]):
+        count += _tell(tables, told[t], remembered, known, seen)
+    length = told.shape[0]
+    while length < longest:
+        _logits(tables, events, length, remembered, known, seen, count, recent, z)
+        event = _choose(z, symbols, rng)
+        if event == symbols - 1:
+            break
+        if length == events.shape[0]:
+            larger = np.empty(2 * length, np.int64)
+            larger[:length] = events
+            events = larger
+        events[length] = event
+        length += 1
+        count += _tell(tables, event, remembered, known, seen)
+    return events[:length].copy()
+
+
+@jit
+def draw_going_on(tables, length, rng):
+    """Draw so many events, none of them the end; and the log-weight of ending just then."""
+    symbols = tables.after.shape[0]
+    events = np.empty(length, np.int64)
+    remembered = np.zeros(symbols)
+    known = np.zeros(symbols)
+    seen = np.zeros(symbols, np.bool_)
+    recent = np.empty(LONGEST_HISTORY, np.int64)
+    z = np.empty(symbols)
+    count = 0
+    weight = 0.0
+    for t in range(length):
+        _logits(tables, events, t, remembered, known, seen, count, recent, z)
+        weight += math.log1p(-math.exp(z[symbols - 1] - _log_sum(z)))
+        events[t] = _choose(z, symbols - 1, rng)
+        count += _tell(tables, events[t], remembered, known, seen)
+    _logits(tables, events, length, remembered, known, seen, count, recent, z)
+    return events, weight + z[symbols - 1] - _log_sum(z)

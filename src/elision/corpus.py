@@ -17,11 +17,9 @@ import numpy as np
 
 from elision._files import write_atomically
 from elision.errors import InputError, relocated, shown
-from elision.narrative import FIELDS, Narrative, check_text, checked_strings
+from elision.narrative import FIELDS, NO_EVENTS_HINT, Narrative, check_text, checked_strings
 
 __all__ = ["Corpus"]
-
-_NO_EVENTS_HINT = "turn sentences into events first: EventExtractor().fit_transform(corpus)"
 
 
 class Corpus(Sequence[Narrative]):
@@ -185,7 +183,7 @@ class Corpus(Sequence[Narrative]):
     @property
     def events(self) -> list[tuple[str, ...]]:
         """The event types of each narrative; an InputError where only sentences are known."""
-        return self._told("events", _NO_EVENTS_HINT)
+        return self._told("events", NO_EVENTS_HINT)
 
     @property
     def steps(self) -> list[tuple[str, ...]]:

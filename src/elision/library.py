@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elision.ask.heard import events_of, several
 from elision.ask.identify import Identification, Identifier, Witness
 from elision.errors import InputError
 from elision.libraryfile import Stored
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask._evidence import Sheet
+    from elision.ask.align import Aligned
     from elision.ask.between import Story
     from elision.ask.fill import Filling
     from elision.ask.following import Following
+    from elision.ask.score import Conformance
     from elision.observations import Observation
 
 LOADED = 256
@@ -37,13 +40,13 @@ NONE_OF_THESE = 0.02
 """Prior probability that a telling is of no script of the library."""
 
 
-class Library(Mapping[str, Any]):
+class Library(Mapping[str, Script]):
     """Scripts by name: which of them is being told, and what do they say together.
 
     Parameters
     ----------
     scripts
-        A `Script`, an ensemble, or anything else that has a script to be asked, by name.
+        Scripts by name; a fitted learner stands for the script that it learned.
     priors
         How probable each is before anything was told; by default all the same.
 
@@ -71,12 +74,10 @@ class Library(Mapping[str, Any]):
     ) -> None:
         if not isinstance(scripts, Mapping) or not scripts:
             raise InputError(f"{short(scripts)}, expected scripts by name, at least one")
-        for name, script in scripts.items():
+        for name in scripts:
             if not isinstance(name, str) or not name:
                 raise InputError(f"{short(name)} is no name of a script")
-            if not isinstance(script, (Stored, Script)) and not hasattr(script, "log_probs"):
-                raise InputError(f"{short(script)} is no script", where=f"script {short(name)}")
-        self._scripts = dict(scripts)
+        self._scripts = {name: _script_of(name, value) for name, value in scripts.items()}
         self._given_priors = _checked_priors(self._scripts, priors)
         self._priors = self._given_priors / self._given_priors.sum()
         self._witnesses: OrderedDict[str, Witness] = OrderedDict()
@@ -84,15 +85,30 @@ class Library(Mapping[str, Any]):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Library:
-        """Read a library that `save` wrote; its scripts are read when they are needed.
+        """Read a library that `save` wrote, or a folder of script files.
+
+        The scripts of a library are read when they are needed. In a folder without an index, such
+        as ``elision learn`` writes, all script files are read; each is named by the domain that it
+        notes, or else by its file, and they are equally probable.
 
         Raises
         ------
         FileFormatError
-            If there is no library, or a damaged one.
-        """
-        from elision.libraryfile import load  # noqa: PLC0415
+            If there is no library and no script file, or a damaged one.
 
+        Examples
+        --------
+        >>> import tempfile
+        >>> import elision as el
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     el.examples.doorbell().noted(domain="a bell rings").save(f"{folder}/1.json")
+        ...     list(Library.load(folder))
+        ['a bell rings']
+        """
+        from elision.libraryfile import is_library, load, load_files  # noqa: PLC0415
+
+        if not is_library(path):
+            return cls(load_files(path))
         stored = load(path)
         return cls(stored, {name: one.prior for name, one in stored.items()})
 
@@ -108,9 +124,9 @@ class Library(Mapping[str, Any]):
         priors = self._given_priors.tolist()
         save(path, zip(self._scripts, priors, self._sheets, values, strict=True))
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Script:
         found = self._scripts[name]
-        return self._witness(name).value if isinstance(found, Stored) else found
+        return self._witness(name).script if isinstance(found, Stored) else found
 
     def __len__(self) -> int:
         return len(self._scripts)
@@ -142,9 +158,9 @@ class Library(Mapping[str, Any]):
         Parameters
         ----------
         narrative
-            What was told: events, None for some event, mappings for one of several. If some of it
-            is no event that any script knows, and scripts were learned from sentences, all of it
-            is taken for sentences.
+            What was told: a `Narrative`, or events, None for some event, mappings for one of
+            several. If some of it is no event that any script knows, and scripts were learned from
+            sentences, all of it is taken for sentences.
         none_of_these
             Prior probability that it is none of the scripts; True for 0.02, False for 0.
         """
@@ -158,7 +174,7 @@ class Library(Mapping[str, Any]):
     ) -> list[Identification]:
         """Say which script each of many tellings is a telling of, in far less time."""
         share = _checked_share(none_of_these)
-        return self._identifier.identify([_listed(one) for one in narratives], share)
+        return self._identifier.identify([_listed(one) for one in several(narratives)], share)
 
     def fill(
         self,
@@ -200,9 +216,47 @@ class Library(Mapping[str, Any]):
         told = _listed(narrative)
         return between(self._weighed(told), told, least=least)
 
+    def score(
+        self, narrative: Iterable[Observation], *, samples: int = 1000, random_state: int = 0
+    ) -> Conformance:
+        """Say how well a telling fits the script that it most probably is of.
+
+        Surprises and flags are those of one script: the most probable one answers alone, and
+        `identify` names it. The parameters are those of `elision.ask.score.score`.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> library = Library({"doorbell": el.examples.doorbell()})
+        >>> library.score(["hear doorbell", "sneeze"], samples=0).flags[0].note
+        'not in the script'
+        """
+        told = _listed(narrative)
+        return self._likeliest(told).score(told, samples=samples, random_state=random_state)
+
+    def align(self, narrative: Iterable[Observation]) -> Aligned:
+        """Lay a telling along the script that it most probably is of.
+
+        States are those of one script: the most probable one answers alone, and `identify` names
+        it. Events that it does not know are left out.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> library = Library({"doorbell": el.examples.doorbell()})
+        >>> [step.state for step in library.align(["hear doorbell", "open door"]).steps][:3]
+        ['hear doorbell', 'walk to door', 'open door']
+        """
+        told = _listed(narrative)
+        return self._likeliest(told).align(told, unknown="ignore")
+
+    def _likeliest(self, narrative: list[Observation]) -> Script:
+        """The script that a telling is most probably of, given that it is one of them."""
+        return self[str(self._identifier.identify([narrative], 0.0)[0].best)]
+
     def _weighed(
         self, narrative: list[Observation], *, begun: bool = False
-    ) -> list[tuple[Any, float]]:
+    ) -> list[tuple[Script, float]]:
         """Scripts that may be meant, with their probabilities given that it is one of them."""
         found = self._identifier.identify([narrative], 0.0, begun=begun)[0]
         likely = [one for one in found.candidates if one.probability >= WORTH_ASKING]
@@ -231,11 +285,21 @@ class Library(Mapping[str, Any]):
         return found
 
 
-def _listed(narrative: Iterable[Observation]) -> list[Observation]:
-    ordered = not isinstance(narrative, (str, bytes, Mapping, AbstractSet))
-    if not ordered or not isinstance(narrative, Iterable):
-        raise InputError(f"{short(narrative)}, expected a list of events")
-    return list(narrative)
+def _script_of(name: str, value: object) -> Script | Stored:
+    """Return the script itself, or that of a fitted learner."""
+    found = getattr(value, "script_", value)
+    if isinstance(found, (Stored, Script)):
+        return found
+    hint = "fit it first" if hasattr(value, "fit") else None
+    raise InputError(f"{short(value)} is no script", where=f"script {short(name)}", hint=hint)
+
+
+def _listed(narrative: object) -> list[Observation]:
+    told = events_of(narrative)
+    ordered = not isinstance(told, (str, bytes, Mapping, AbstractSet))
+    if not ordered or not isinstance(told, Iterable):
+        raise InputError(f"{short(told)}, expected a list of events")
+    return list(told)
 
 
 def _checked_priors(

@@ -22,16 +22,21 @@ import msgspec
 from elision._files import shown_path, write_atomically
 from elision.ask._evidence import Sheet
 from elision.errors import FileFormatError, InputError
+from elision.scriptfile import FORMAT as SCRIPT
 from elision.scriptfile import check_header, check_sum, parse, with_checksum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from os import PathLike
+
+    from elision.script import Script
 
 FORMAT = "elision-library"
 VERSION = 1
 INDEX = "library.json"
 SCRIPTS = "scripts"
+_HEAD = 1 << 12
+"""Bytes of a file in which it says what it is."""
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):
@@ -56,8 +61,8 @@ class Stored(msgspec.Struct, frozen=True):
     prior: float
     sheet: Sheet
 
-    def load(self) -> Any:
-        """Read the script, or whatever has one."""
+    def load(self) -> Script:
+        """Read the script."""
         from elision.scriptfile import load  # noqa: PLC0415 - may be replaced by tests
 
         return load(self.path)
@@ -133,6 +138,77 @@ def _dumps(entries: list[_Entry]) -> bytes:
     )
 
 
+def is_library(folder: str | PathLike[str]) -> bool:
+    """Whether there is a library, and not merely a folder, perhaps of script files."""
+    root = Path(folder)
+    return root.name == INDEX or not root.is_dir() or (root / INDEX).exists()
+
+
+def load_files(folder: str | PathLike[str]) -> dict[str, Script]:
+    """Read every script file of a folder, by the domain that it notes or else by its file's name.
+
+    JSON files that do not say that they are scripts are left alone.
+
+    Raises
+    ------
+    FileFormatError
+        If there is no script file in the folder, or a damaged one.
+    """
+    from elision.scriptfile import load  # noqa: PLC0415 - may be replaced by tests
+
+    root = Path(folder)
+    try:
+        paths = [path for path in sorted(root.glob("*.json")) if _claims_to_be_script(path)]
+    except OSError as error:
+        problem = f"no scripts can be read: {error.strerror}"
+        raise FileFormatError(problem, where=shown_path(root)) from None
+    if not paths:
+        raise FileFormatError("no script file in this folder", where=shown_path(root))
+    scripts = ((path, load(path)) for path in paths)
+    return distinct((named(script, path.stem), script) for path, script in scripts)
+
+
+def named(script: Script, otherwise: str) -> str:
+    """Return the domain that a script notes, or else another name.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.examples.doorbell()
+    >>> named(script, "bell"), named(script.noted(domain="a bell rings"), "bell")
+    ('bell', 'a bell rings')
+    """
+    noted = script.about.get("domain")
+    return noted if isinstance(noted, str) and noted.strip() else otherwise
+
+
+def distinct(scripts: Iterable[tuple[str, Script]]) -> dict[str, Script]:
+    """Return scripts by name, or by numbered ones where a name is taken.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.examples.doorbell()
+    >>> list(distinct([("bell", script), ("bell", script)]))
+    ['bell', 'bell (2)']
+    """
+    found: dict[str, Script] = {}
+    for name, script in scripts:
+        free, number = name, 1
+        while free in found:
+            number += 1
+            free = f"{name} ({number})"
+        found[free] = script
+    return found
+
+
+def _claims_to_be_script(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return f'"{SCRIPT}"'.encode() in file.read(_HEAD)
+
+
 def load(folder: str | PathLike[str]) -> dict[str, Stored]:
     """Read the index of a library.
 
@@ -155,7 +231,7 @@ def load(folder: str | PathLike[str]) -> dict[str, Stored]:
         problem = f"no library can be read: {getattr(error, 'strerror', None) or error}"
         raise FileFormatError(problem, where=where) from None
     raw = parse(content, where)
-    check_header(raw, where, FORMAT, VERSION)
+    check_header(raw, where, FORMAT, (VERSION,))
     check_sum(content, raw.get("checksum"), where)
     try:
         index = msgspec.convert(raw, _Index, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -12,12 +12,15 @@ from elision.errors import InputError, shown
 __all__ = ["Narrative"]
 
 FIELDS = ("domain", "id", "steps", "events")
+NO_EVENTS_HINT = "turn sentences into events first: EventExtractor().fit_transform(corpus)"
 _NO_EXTRA: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Narrative:
     """One telling of an activity: its events, its sentences, or both side by side.
+
+    It can stand wherever a list of its events can.
 
     Parameters
     ----------
@@ -39,8 +42,11 @@ class Narrative:
 
     Examples
     --------
-    >>> Narrative(("hear bell", "open door"), domain="doorbell").events
+    >>> narrative = Narrative(("hear bell", "open door"), domain="doorbell")
+    >>> narrative.events
     ('hear bell', 'open door')
+    >>> list(narrative)
+    ['hear bell', 'open door']
     """
 
     events: tuple[str, ...] | None = None
@@ -71,6 +77,13 @@ class Narrative:
         # A mapping proxy cannot be pickled, and narratives travel to cluster workers.
         extra = (dict(self.extra),) if self.extra else ()
         return Narrative, (self.events, self.steps, self.domain, self.id, *extra)
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the events; an InputError where only sentences are known."""
+        if self.events is None:
+            named = f"id {shown(self.id)}" if self.id else None
+            raise InputError("it has no events", where=named, hint=NO_EVENTS_HINT)
+        return iter(self.events)
 
     @property
     def length(self) -> int:

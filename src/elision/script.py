@@ -297,7 +297,7 @@ class Script(Questions):
         return Packer(self._events, unknown=unknown).pack(narratives)
 
     def log_prob(self, narrative: Iterable[Observation], *, unknown: Unknown = "error") -> float:
-        """Log-probability of one narrative, every silent path counted.
+        """Log-probability of one narrative: the telling model's, or with every silent path counted.
 
         Parameters
         ----------
@@ -307,14 +307,14 @@ class Script(Questions):
         unknown
             "error" for events that the script does not know, or "ignore" to leave them out.
         """
-        return float(self.lattice.log_prob(self.pack([narrative], unknown=unknown))[0])
+        return float(self.log_probs([narrative], unknown=unknown)[0])
 
     def log_probs(
         self, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "error"
     ) -> NDArray[np.float64]:
         """Log-probability of each of many narratives."""
-        packed = self.pack(narratives, unknown=unknown)
-        return self.lattice.log_prob(packed)[packed.place]
+        found: NDArray[np.float64] = self._ask("log_probs", narratives, unknown=unknown)
+        return found
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the script to a JSON file (see ``docs/format.md``), whole or not at all."""

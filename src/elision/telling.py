@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision.errors import ScriptError
+from elision.errors import InputError, ScriptError
+from elision.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+
+MOST_POWERS = 24
+MOST_POWER_CELLS = 4_000_000
+"""Exponentials of the tables that are kept: for so many events ago, and in so many cells."""
+
+LARGEST_LOGIT = 1e4
+"""Of any table, in size: far above all that is learned, and nothing overflows."""
 
 
 class Missing(NamedTuple):
@@ -36,7 +46,7 @@ class Chain:
     a probability proportional to exp of
 
         after[s_t, e] + place[t, e] + sum_i fade^(t-i) memory[s_i, e]
-        + (1 + average / n) * sum over the n different events d told of told[d, e]
+        + (total + average / n) * sum over the n different events d told of told[d, e]
         + again if e is told already + history[the longest history that s ends in, e]
 
     Attributes
@@ -47,7 +57,7 @@ class Chain:
         (V, V + 1).
     place
         (places, V + 1); the last row stands for all further places.
-    fade, again, average
+    fade, again, total, average
         Numbers.
     keys, singles, history
         The suffix tree of histories and a row for each of two events or more, see
@@ -60,6 +70,7 @@ class Chain:
     place: NDArray[np.float64]
     fade: float
     again: float
+    total: float
     average: float
     keys: NDArray[np.int64]
     singles: int
@@ -69,11 +80,18 @@ class Chain:
         """Freeze the arrays, with the numbers that a file can hold."""
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "keys":
+                value = np.ascontiguousarray(value, np.int64).copy()
+            elif field.name == "singles":
+                value = int(value)
+            elif isinstance(value, np.ndarray):
+                with np.errstate(over="ignore"):
+                    value = np.ascontiguousarray(value.astype(np.float32).astype(np.float64))
+            else:
+                value = float(value)
             if isinstance(value, np.ndarray):
-                kind = np.int64 if field.name == "keys" else np.float32
-                kept = np.ascontiguousarray(value.astype(kind).astype(value.dtype))
-                kept.setflags(write=False)
-                object.__setattr__(self, field.name, kept)
+                value.setflags(write=False)
+            object.__setattr__(self, field.name, value)
         self._check()
 
     def _check(self) -> None:
@@ -89,10 +107,11 @@ class Chain:
             found = getattr(self, name)
             if found.shape != shape:
                 raise ScriptError(f"telling model: {name} is {found.shape}, expected {shape}")
-            if not np.isfinite(found).all():
-                raise ScriptError(f"telling model: {name} has a number that is not finite")
-        if not 0 <= self.fade < 1 or not np.isfinite([self.again, self.average]).all():
-            raise ScriptError("telling model: fade, again or average is out of range")
+            if not (np.abs(found) <= LARGEST_LOGIT).all():
+                raise ScriptError(f"telling model: {name} has a number that is out of range")
+        numbers = np.array([self.again, self.total, self.average])
+        if not 0 <= self.fade < 1 or not (np.abs(numbers) <= LARGEST_LOGIT).all():
+            raise ScriptError("telling model: fade, again, total or average is out of range")
         sorted_keys = (np.diff(self.keys) > 0).all() and (self.keys >= 0).all()
         if not sorted_keys or not 0 <= self.singles <= len(self.keys):
             raise ScriptError("telling model: the keys of its histories are not in order")
@@ -103,6 +122,19 @@ class Chain:
         from elision._telling_kernels import Tables  # noqa: PLC0415 - numba is slow to import
 
         return Tables(*(getattr(self, name) for name in Tables._fields))
+
+    @cached_property
+    def powers(self) -> Any:
+        """Exponentials of the tables, as many as are worth their memory."""
+        from elision._telling_kernels import Powers, powers_of  # noqa: PLC0415 - numba
+
+        size = max(1, len(self.memory))
+        number = max(1, min(MOST_POWERS, MOST_POWER_CELLS // (2 * size * (size + 1))))
+        return Powers(*powers_of(self.tables, number, number))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by making it anew: arrays would come back writable."""
+        return Chain, tuple(getattr(self, field.name) for field in fields(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Chain):
@@ -149,6 +181,7 @@ class TellingModel:
                 problem = f"telling model of {len(chain.memory)} events, expected"
                 raise ScriptError(f"{problem} {len(self._events)}")
         self._forward, self._backward, self._missing = forward, backward, missing
+        self._size = len(self._events)
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -176,7 +209,14 @@ class TellingModel:
 
     def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
         """log P(event | those before it) of each event, and of the end, for each narrative."""
-        return _steps(self._forward, narratives)
+        return _steps(self._forward, [self._checked(one) for one in narratives])
+
+    def _checked(self, told: ArrayLike) -> NDArray[np.int64]:
+        """Event numbers as the kernels take them: they do not look where they read."""
+        found = np.ascontiguousarray(told, np.int64)
+        if found.ndim != 1 or (len(found) and not (0 <= found.min() and found.max() < self._size)):
+            raise InputError(f"event numbers {short(told)}, expected a list from 0 below {self._size}")
+        return found
 
     def log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
         """Log-probability of each telling of event numbers."""
@@ -187,7 +227,7 @@ class TellingModel:
         found = self.log_probs(narratives)
         if self._backward is None:
             return found
-        turned = [np.ascontiguousarray(one[::-1]) for one in narratives]
+        turned = [np.ascontiguousarray(self._checked(one)[::-1]) for one in narratives]
         return np.asarray(
             (found + [steps.sum() for steps in _steps(self._backward, turned)]) / 2
         )
@@ -197,8 +237,34 @@ class TellingModel:
         from elision._telling_kernels import next_log_probs  # noqa: PLC0415 - numba
 
         result = np.empty(len(self._events) + 1)
-        next_log_probs(self._forward.tables, told, result)
+        next_log_probs(self._forward.tables, self._checked(told), result)
         return result
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each event."""
+        return {event: o for o, event in enumerate(self._events)}
+
+    def insert_each(
+        self,
+        told: Sequence[NDArray[np.int64]],
+        places: NDArray[np.int64],
+        result: NDArray[np.float64],
+    ) -> None:
+        """The same as `insertions` for many tellings, at one place of each, into ``result``."""
+        from elision._telling_kernels import insert_each  # noqa: PLC0415 - numba is slow to import
+
+        lengths = np.array([len(one) for one in told], np.int64)
+        offset = np.concatenate([[0], np.cumsum(lengths)])
+        events = np.concatenate([np.empty(0, np.int64), *told])
+        forward, backward = self._forward, self._backward
+        insert_each(forward.tables, forward.powers, events, offset, places, result)
+        if backward is not None:
+            other = np.empty_like(result)
+            turned = np.concatenate([np.empty(0, np.int64), *(one[::-1] for one in told)])
+            insert_each(backward.tables, backward.powers, turned, offset, lengths - places, other)
+            result += other
+            result /= 2
 
     def insertions(
         self, told: NDArray[np.int64], low: int = 0, high: int | None = None
@@ -212,15 +278,19 @@ class TellingModel:
         """
         from elision._telling_kernels import insertions  # noqa: PLC0415 - numba is slow to import
 
+        told = self._checked(told)
         length = len(told)
         high = length if high is None else high
+        if not 0 <= low <= high <= length:
+            raise InputError(f"places {low} to {high}, expected some from 0 to {length}")
         result = np.empty((high - low + 1, len(self._events)))
-        insertions(self._forward.tables, told, low, high, result)
+        insertions(self._forward.tables, self._forward.powers, told, low, high, result)
         if self._backward is None:
             return result
         other = np.empty_like(result)
         turned = np.ascontiguousarray(told[::-1])
-        insertions(self._backward.tables, turned, length - high, length - low, other)
+        back = self._backward
+        insertions(back.tables, back.powers, turned, length - high, length - low, other)
         return np.asarray((result + other[::-1]) / 2)
 
     def __eq__(self, other: object) -> bool:
@@ -234,7 +304,7 @@ class TellingModel:
         )
 
     def __hash__(self) -> int:
-        return hash((self._events, self._forward.after.tobytes()))
+        return hash((self._events, float(self._forward.after.sum())))
 
     def __repr__(self) -> str:
         directions = "forward only" if self._backward is None else "both directions"
@@ -249,4 +319,5 @@ def _steps(chain: Chain, narratives: Sequence[NDArray[np.int64]]) -> list[NDArra
     events = np.concatenate([np.empty(0, np.int64), *narratives])
     result = np.empty(len(events) + len(narratives))
     step_log_probs(chain.tables, events, offset, 0, len(narratives), result)
-    return np.split(result, (offset[1:] + np.arange(1, len(narratives) + 1))[:-1])
+    ends = (offset + np.arange(len(narratives) + 1)).tolist()
+    return [result[first:last] for first, last in pairwise(ends)]

@@ -28,6 +28,7 @@ class PackedChain(msgspec.Struct, forbid_unknown_fields=True):
     singles: int
     fade: float
     again: float
+    total: float
     average: float
 
 
@@ -76,6 +77,7 @@ def _packed(chain: Chain) -> PackedChain:
         singles=chain.singles,
         fade=chain.fade,
         again=chain.again,
+        total=chain.total,
         average=chain.average,
     )
 
@@ -94,6 +96,7 @@ def _chain(packed: PackedChain, size: int, where: str) -> Chain:
         place=rows("place"),
         fade=packed.fade,
         again=packed.again,
+        total=packed.total,
         average=packed.average,
         keys=_array(packed.keys, "<i8", where).astype(np.int64),
         singles=packed.singles,

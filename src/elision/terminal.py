@@ -25,17 +25,16 @@ BAR = 20
 """Blocks of a full bar."""
 
 NARROWEST, WIDEST = 24, 48
-"""Columns that names before a bar take; longer ones push their bar aside."""
+"""Columns that names before a bar take at least, and at most where the window is narrow."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Line(NamedTuple):
-    """A name with a share of the whole, how far scripts disagree about it, and a remark."""
+    """A name with a share of the whole, and a remark."""
 
     name: str
     share: float
-    spread: float | None = None
     note: str = ""
 
 
@@ -93,35 +92,34 @@ def bar(share: float) -> str:
     return block * round(BAR * min(1.0, max(0.0, share)))
 
 
-def percent(share: float, spread: float | None = None) -> str:
-    """Return a share in percent, and how far scripts disagree about it.
+def percent(share: float) -> str:
+    """Return a share in percent.
 
     Examples
     --------
-    >>> percent(0.123), percent(0.5, 0.02)
-    (' 12%', ' 50% ±2% ')
+    >>> percent(0.123), percent(1.0)
+    (' 12%', '100%')
     """
-    if spread is None:
-        return f"{share:4.0%}"
-    sign = "+-" if out.options.ascii_only else "±"
-    return f"{share:4.0%} " + f"{sign}{spread:.0%}".ljust(len(sign) + 3)
+    return f"{share:4.0%}"
 
 
 def print_lines(lines: Iterable[Line], *, indent: int = 4, style: str = "") -> None:
-    """Print names with their shares as bars, one below the other."""
+    """Print names with their shares as bars, one below the other; long names are folded."""
     from rich.cells import cell_len  # noqa: PLC0415 - with tables, slow to import
     from rich.text import Text  # noqa: PLC0415
 
     shown = [(printable(line.name), line) for line in lines]
-    width = min(max([NARROWEST, *(cell_len(name) for name, _ in shown)]), WIDEST)
+    room = max(WIDEST, out.width - indent - len(f" {percent(1)} ") - BAR)
+    width = min(max([NARROWEST, *(cell_len(name) for name, _ in shown)]), room)
     for name, line in shown:
-        text = Text(" " * indent)
-        text.append(name + " " * (width - cell_len(name)), style)
-        text.append(f" {percent(line.share, line.spread)} ")
+        first, *more = Text(name, style).wrap(out, width) or [Text()]
+        text = Text(" " * indent).append_text(first)
+        text.append(" " * (width - first.cell_len) + f" {percent(line.share)} ")
         text.append(bar(line.share).ljust(BAR), "cyan")
         text.append(f"  {printable(line.note)}", "dim")
-        text.rstrip()
-        out.print(text, soft_wrap=True)
+        for part in [text, *(Text(" " * (indent + 2)).append_text(rest) for rest in more)]:
+            part.rstrip()
+            out.print(part, soft_wrap=True)
 
 
 def make_table(*columns: str | Number) -> Table:

@@ -73,6 +73,12 @@ def test_a_library_is_served_script_by_script(tmp_path: Path) -> None:
     assert [held.id for held in loaded([tmp_path / "library"])] == ["door", "other"]
 
 
+def test_a_folder_of_script_files_is_served(tmp_path: Path) -> None:
+    el.examples.doorbell().noted(domain="a bell rings").save(tmp_path / "1.json")
+    el.examples.doorbell().save(tmp_path / "second.json")
+    assert [held.name for held in loaded([tmp_path])] == ["a bell rings", "second"]
+
+
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_a_port_is_a_port(port: int) -> None:
     with pytest.raises(InputError, match=f"port {port}, expected one from 0 to 65535"):

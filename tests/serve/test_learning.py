@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 import elision as el
 from elision.errors import InputError
+from elision.learning import DEFAULT, learn_domains
 from elision.serve import worker
 from elision.serve.jobs import Job, Jobs
 from elision.serve.shelf import Shelf
@@ -40,7 +43,7 @@ def test_a_job_tells_what_happens_and_leaves_a_script(server: Running) -> None:
     said = stream(server, job.json["id"])
     kinds = [word["kind"] for word in said]
     assert kinds[:2] == ["reading", "domain"]
-    assert kinds[-2:] == ["learned", "end"]
+    assert kinds[-3:] == ["telling", "learned", "end"]
     batches = [word for word in said if word["kind"] == "batch"]
     assert [word["seen"] for word in batches] == [5, 10, 15, 20]
     for word in batches:
@@ -99,8 +102,8 @@ def test_stopping_keeps_the_script_of_the_last_batch() -> None:
             await jobs.stop(job)
             assert job.state == "stopped"
             (held,) = shelf
-            assert held.drawn.about["narratives"] < 400
-            assert held.value.fill(["hear doorbell again", None, "open door again"])
+            assert held.script.about["narratives"] < 400
+            assert held.script.fill(["hear doorbell again", None, "open door again"])
             assert not jobs.busy
         finally:
             await jobs.close()
@@ -142,22 +145,32 @@ def test_uploads_stay_in_the_temporary_folder(
     asyncio.run(run())
 
 
-def test_the_script_of_the_last_batch_is_the_learned_one(tmp_path: Path) -> None:
-    """What stopping would keep after the last batch is what a whole run gives."""
+def test_the_page_learns_as_the_command_does(tmp_path: Path) -> None:
+    """And what stopping would keep after the last batch is that script, without its tellings."""
     (tmp_path / "tellings.txt").write_text(TEXT)
     said: list[dict[str, Any]] = []
     found: list[el.Script] = []
 
     def tell(word: dict[str, Any]) -> None:
         said.append(word)
-        if word["kind"] == "batch":
-            script = el.load(tmp_path / word["file"])
-            assert isinstance(script, el.Script)
-            found.append(script)
+        if word["kind"] == "batch" and "file" in word:
+            found.append(el.load(tmp_path / word["file"]))
 
     worker.learn(tmp_path / "tellings.txt", tmp_path, "tellings", tell)
     assert said[-1] == {"kind": "done"}
-    assert found[-1] == el.load(tmp_path / "script-1.json")
+    learned = el.load(tmp_path / "script-1.json")
+    assert learned.telling is not None
+    assert found[-1].telling is None
+    assert found[-1] == learned.with_telling(None)
+    learn_domains(
+        el.read(tmp_path / "tellings.txt"),
+        tmp_path / "command.json",
+        method=DEFAULT,
+        settings={},
+        resume=False,
+        console=Console(file=io.StringIO()),
+    )
+    assert learned.noted(domain="") == el.load(tmp_path / "command.json").noted(domain="")
 
 
 def test_the_worker_refuses_what_would_take_too_long(tmp_path: Path) -> None:

@@ -365,7 +365,7 @@ class Examiner:
             where = f"after {telling.names[telling.places[target]]}"
             if target < i:
                 where = f"before {telling.names[telling.places[target]]}"
-            note = f"out of order: {_times(gain)} as probable {where}"
+            note = f"out of order: {times(gain)} as probable {where}"
             place = telling.places[i]
             yield Flag("out of order", place, telling.names[place], gain, note)
         ends = [*telling.places, len(telling.names)]
@@ -375,7 +375,8 @@ class Examiner:
             yield Flag("skipped", ends[before], name, chance, note)
 
 
-def _times(gain: float) -> str:
+def times(gain: float) -> str:
+    """A gain in log-probability as a number of times."""
     return f"{math.exp(gain):.0f} times" if gain < math.log(1e6) else "millions of times"
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elision.ask.identify import Witness
     from elision.script import Script
 
 STRAY = 0.05
@@ -52,7 +53,7 @@ Symbol: TypeAlias = str | tuple[tuple[str, float], ...] | Sentence | None
 """One distinct observation, in a form that can be compared."""
 
 
-def _shares(symbol: Symbol) -> tuple[tuple[str, float], ...]:
+def shares_of(symbol: Symbol) -> tuple[tuple[str, float], ...]:
     """Events that an observation may stand for."""
     if isinstance(symbol, Sentence):  # a script that knows no words may know it as an event
         return ((symbol.text, 1.0),)
@@ -96,12 +97,10 @@ class Sheet:
             script.emission, telling, out=np.zeros_like(script.emission), where=telling > 0
         )
         rates = hops.visits() @ script.emission
-        return cls(
-            script.events,
-            tuple(rates.tolist()),
-            tuple(shares.max(axis=0, initial=0.0).tolist()),
-            words,
-        )
+        bounds = shares.max(axis=0, initial=0.0)
+        if script.telling is not None:  # it may be certain of any event
+            bounds = np.ones_like(bounds)
+        return cls(script.events, tuple(rates.tolist()), tuple(bounds.tolist()), words)
 
 
 class Background:
@@ -124,7 +123,7 @@ class Background:
     def weight(self, symbol: Symbol) -> float:
         """Probability of an observation of events."""
         return math.fsum(
-            share * self.known.get(event, self.unknown) for event, share in _shares(symbol)
+            share * self.known.get(event, self.unknown) for event, share in shares_of(symbol)
         )
 
     def log_length(
@@ -158,11 +157,25 @@ def hear_events(script: Script, symbols: Sequence[Symbol], background: Backgroun
     for row, symbol in enumerate(symbols):
         if symbol is None:
             weights[row] = 1.0
-        for event, share in _shares(symbol):
+        for event, share in shares_of(symbol):
             if event in number:
                 weights[row, number[event]] = share / background.weight(symbol)
     tell = weights @ script.emission.T
     return Heard(tell, np.ones(len(symbols)), np.zeros(len(symbols)))
+
+
+def evidence_of(
+    witness: Witness,
+    symbols: Sequence[Symbol],
+    tellings: Sequence[NDArray[np.int64]],
+    background: Background,
+    stray: float,
+    *,
+    begun: bool = False,
+) -> NDArray[np.float64]:
+    """Log-evidence of each telling of events, by the states of the script."""
+    heard = hear_events(witness.script, symbols, background)
+    return log_evidence(witness.hops, heard, tellings, stray, begun=begun)
 
 
 def log_evidence(
@@ -234,7 +247,7 @@ class Bounds:
         for column, symbol in enumerate(symbols):
             if symbol is None:
                 result[:, column] = 1.0
-            for event, share in _shares(symbol):
+            for event, share in shares_of(symbol):
                 if event in self._by_event:
                     rows, bounds = self._by_event[event]
                     result[rows, column] += share / background.weight(symbol) * bounds

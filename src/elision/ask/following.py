@@ -109,9 +109,7 @@ def following(
     (nothing more)  3%
     """
     check_top(top)
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
-        problem = f"steps is {short(steps)}, expected a whole number from 1 to {MOST_STEPS}"
-        raise InputError(problem)
+    check_steps(steps)
     items = hear(script, narrative, unknown=unknown).items
     if items[-1:] == [...]:
         raise InputError("the narrative ends in a stretch (...)", hint="leave the last ... away")
@@ -130,3 +128,10 @@ def following(
         tuple(Ahead(one, done) for one, (_, done) in zip(answers, found, strict=True)),
         chain.log_prob,
     )
+
+
+def check_steps(steps: int) -> None:
+    """Refuse to look no step ahead, or too many."""
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
+        problem = f"steps is {short(steps)}, expected a whole number from 1 to {MOST_STEPS}"
+        raise InputError(problem)

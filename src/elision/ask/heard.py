@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from types import EllipsisType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from elision.errors import InputError
+from elision.corpus import Corpus
+from elision.errors import InputError, relocated, shown
+from elision.narrative import NO_EVENTS_HINT, Narrative
 from elision.observations import Packer, short
 
 if TYPE_CHECKING:
@@ -31,6 +33,83 @@ class Heard(NamedTuple):
     ignored: Sequence[tuple[int, str]] = ()
 
 
+def events_of(narrative: object, script: Script | None = None) -> Any:
+    """Return the events of a `Narrative`, and anything else as it came.
+
+    Parameters
+    ----------
+    narrative
+        What a question was asked about.
+    script
+        The script that is asked. Sentences will do where the events of the narrative are not known,
+        if the script was learned from sentences; None takes them in any case.
+
+    Raises
+    ------
+    InputError
+        If only sentences are known and the script understands none, or a corpus came.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> events_of(el.Narrative(("hear doorbell", "open door"), id="monday"))
+    ('hear doorbell', 'open door')
+    >>> events_of(["hear doorbell", None])
+    ['hear doorbell', None]
+    """
+    if isinstance(narrative, Corpus):
+        raise InputError(
+            f"a corpus of {len(narrative)} narratives came, expected one narrative",
+            hint="ask about one of them, such as corpus[0], or ask a question about many",
+        )
+    if not isinstance(narrative, Narrative):
+        return narrative
+    if narrative.events is not None:
+        return narrative.events
+    if script is not None and script.extractor is None:
+        raise InputError(
+            "only the sentences of the narrative are known, but the script was learned from events",
+            where=f"id {shown(narrative.id)}" if narrative.id else None,
+            hint=NO_EVENTS_HINT,
+        )
+    return narrative.steps
+
+
+def several(narratives: object) -> list[Any]:
+    """Return what a question about many narratives was asked about as a list of narratives.
+
+    Raises
+    ------
+    InputError
+        If it is no list of narratives, or a single one.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> len(several(el.Corpus.of([["hear doorbell"], ["open door"]])))
+    2
+    """
+    if isinstance(narratives, Narrative):
+        raise InputError(
+            "one narrative came, expected a list of narratives", hint="put it into a list"
+        )
+    unordered = isinstance(narratives, str | bytes | Mapping | AbstractSet)
+    if unordered or not isinstance(narratives, Iterable):
+        raise InputError(f"{short(narratives)} came, expected a list of narratives")
+    return list(narratives)
+
+
+def id_of(narrative: object) -> str | None:
+    """Return the id of a `Narrative` that has one, and None for anything else.
+
+    Examples
+    --------
+    >>> id_of(Narrative(("hear doorbell",), id="monday")), id_of(["hear doorbell"])
+    ('monday', None)
+    """
+    return (narrative.id or None) if isinstance(narrative, Narrative) else None
+
+
 def hear(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error") -> Heard:
     """Turn sentences into observations, and leave out what is to be ignored.
 
@@ -39,8 +118,9 @@ def hear(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error
     script
         The script that is asked.
     narrative
-        Event names; None for some event, ``...`` for any number of them, mappings from event to
-        weight. Where the script was learned from sentences, an unknown name is taken for one.
+        A `Narrative`, or event names; None for some event, ``...`` for any number of them,
+        mappings from event to weight. Where the script was learned from sentences, an unknown name
+        is taken for one.
     unknown
         "error" keeps unknown events, for the packer to complain of; "ignore" leaves them out.
 
@@ -60,8 +140,8 @@ def hear_all(
     packer = Packer(script.events, unknown=unknown)
     known = {None, *script.events}
     found = []
-    for narrative in narratives:
-        items = _listed(narrative)
+    for narrative in several(narratives):
+        items = _listed(narrative, script)
         try:  # the common case: names and gaps only, all known
             usual = known.issuperset(items)
         except TypeError:
@@ -103,16 +183,31 @@ def understood(script: Script, narrative: Iterable[Observation]) -> Iterable[Obs
     For questions that have their own ways with events that the script does not know: a sentence
     that stands for none of the script's events stays such an event.
     """
-    if script.extractor is None or isinstance(narrative, str):
-        return narrative
+    told: Iterable[Observation] = events_of(narrative, script)
+    if script.extractor is None or isinstance(told, str | bytes) or not isinstance(told, Iterable):
+        return told
     known = set(script.events)
     found: list[Observation] = []
-    for item in narrative:
+    for item in told:
         heard: list[Observation] = []
         if isinstance(item, str) and item not in known:
             heard = _sentence(script, item)
         found += heard or [item]
     return found
+
+
+def understood_all(
+    script: Script, narratives: Iterable[Iterable[Observation]]
+) -> tuple[list[Iterable[Observation]], list[str | None]]:
+    """Return many narratives as `understood` does, and their ids."""
+    given = several(narratives)
+    told = []
+    for number, narrative in enumerate(given):
+        try:
+            told.append(understood(script, narrative))
+        except InputError as error:
+            raise relocated(error, f"narrative {number}") from None
+    return told, [id_of(narrative) for narrative in given]
 
 
 def single(heard: Heard, question: str) -> list[Observation]:
@@ -145,7 +240,7 @@ def impossible() -> InputError:
     """Return the complaint about a narrative that the script cannot tell."""
     return InputError(
         "the script cannot tell this narrative in this order",
-        hint="check the order of its events, or learn with smoothing",
+        hint="check the order of its events: align says which of them fits nowhere",
     )
 
 
@@ -172,13 +267,14 @@ def _known(item: Item, known: set[str | None]) -> Item:
     return item
 
 
-def _listed(narrative: object) -> list[Item]:
+def _listed(narrative: object, script: Script) -> list[Item]:
     if isinstance(narrative, list | tuple):
         return list(narrative)
-    unordered = isinstance(narrative, str | bytes | Mapping | AbstractSet)
-    if unordered or not isinstance(narrative, Iterable):
+    told = events_of(narrative, script)
+    unordered = isinstance(told, str | bytes | Mapping | AbstractSet)
+    if unordered or not isinstance(told, Iterable):
         raise InputError(
-            f"the narrative is {short(narrative)}, expected a list of events",
-            hint="wrap a single event in a list",
+            f"the narrative is {short(told)}, expected a list of events",
+            hint="put the events into a list",
         )
-    return list(narrative)
+    return list(told)

@@ -24,6 +24,7 @@ from elision.ask._evidence import (
 )
 from elision.ask._word_evidence import WORDY_STRAY, Reading, event_words, script_words
 from elision.ask.hops import Hops
+from elision.ask.who import who
 from elision.errors import InputError
 from elision.observations import real, short
 
@@ -211,12 +212,15 @@ class Identifier:
             hopeful = np.flatnonzero(promise[:, place] >= best - IMPLAUSIBLE)
             if len(hopeful):
                 witness = self._witness(self._names[place])
-                heard = hear_events(witness.script, symbols, self.background)
-                if reading is not None and witness.by_event is not None:
+                chosen = [numbers[telling] for telling in hopeful.tolist()]
+                if reading is None or witness.by_event is None:
+                    ask = who(witness.script, "evidence")
+                    found = ask(witness, symbols, chosen, self.background, stray, begun=begun)
+                else:
+                    heard = hear_events(witness.script, symbols, self.background)
                     by_words = reading.hear(witness.script, self._sheets[place], witness.by_event)
                     _put(heard, spoken, by_words)
-                chosen = [numbers[telling] for telling in hopeful.tolist()]
-                found = log_evidence(witness.hops, heard, chosen, stray, begun=begun)
+                    found = log_evidence(witness.hops, heard, chosen, stray, begun=begun)
                 result[hopeful, place] = found
                 best[hopeful] = np.maximum(best[hopeful], found)
         return result

@@ -1,10 +1,11 @@
-"""Every question that can be put to a script, as methods."""
+"""Every question that can be put to a script, as methods; `elision.ask.who` says who answers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from elision.ask.who import who
 from elision.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from elision.ask.following import Following
     from elision.ask.heard import Item
     from elision.ask.joint import Joint
+    from elision.ask.missing import Omissions
     from elision.ask.order import Ordering
     from elision.ask.posterior import StatePosterior
     from elision.ask.resolve import Resolution
@@ -137,14 +139,15 @@ class Questions(ABC):
             A `Filling` for each None and a `Stretch` for each ``...``; or see `elision.ask.joint`
             and `elision.ask.anywhere`.
         """
-        from elision.ask.anywhere import fill_anywhere  # noqa: PLC0415
-        from elision.ask.fill import fill  # noqa: PLC0415
-        from elision.ask.joint import fill_joint  # noqa: PLC0415
-
         if joint and anywhere:
             raise InputError("both joint and anywhere, expected one of them")
-        question = fill_joint if joint else fill_anywhere if anywhere else fill
-        return question(self.asked, narrative, top=top, exclude=exclude, unknown=unknown)
+        question = "joint" if joint else "anywhere" if anywhere else "fill"
+        return self._ask(question, narrative, top=top, exclude=exclude, unknown=unknown)
+
+    def _ask(self, question: str, *arguments: Any, **options: Any) -> Any:
+        """Put a question to whoever answers it."""
+        script = self.asked
+        return who(script, question)(script, *arguments, **options)
 
     def fill_many(
         self,
@@ -155,9 +158,21 @@ class Questions(ABC):
         unknown: Unknown = "error",
     ) -> list[list[Filling]]:
         """Fill the gaps of many narratives, each gap by itself, in far less time."""
-        from elision.ask.fill import fill_many  # noqa: PLC0415
+        found: list[list[Filling]] = self._ask(
+            "fill_many", narratives, top=top, exclude=exclude, unknown=unknown
+        )
+        return found
 
-        return fill_many(self.asked, narratives, top=top, exclude=exclude, unknown=unknown)
+    def missing(
+        self, narrative: Iterable[Observation], *, least: float = 0.05, unknown: Unknown = "error"
+    ) -> Omissions:
+        """Which events are probably missing from the record, and where.
+
+        That is: what would stand in it, had nothing been removed? `between` says what happened,
+        whether or not it would have been told.
+        """
+        found: Omissions = self._ask("missing", narrative, least=least, unknown=unknown)
+        return found
 
     def between(
         self,
@@ -168,9 +183,8 @@ class Questions(ABC):
         ways: int = 0,
     ) -> Story:
         """What probably happened unsaid before, between and after the events of a narrative."""
-        from elision.ask.between import between  # noqa: PLC0415
-
-        return between(self.asked, narrative, unknown=unknown, least=least, ways=ways)
+        found: Story = self._ask("between", narrative, unknown=unknown, least=least, ways=ways)
+        return found
 
     def between_many(
         self,
@@ -180,9 +194,8 @@ class Questions(ABC):
         least: float = 0.05,
     ) -> list[Story]:
         """What happened unsaid in each of many narratives, in far less time."""
-        from elision.ask.between import between_many  # noqa: PLC0415
-
-        return between_many(self.asked, narratives, unknown=unknown, least=least)
+        found: list[Story] = self._ask("between_many", narratives, unknown=unknown, least=least)
+        return found
 
     def next(
         self,
@@ -193,23 +206,20 @@ class Questions(ABC):
         unknown: Unknown = "error",
     ) -> Following:
         """Which event is told next after the beginning of a narrative, and whether any is."""
-        from elision.ask.following import following  # noqa: PLC0415
-
-        return following(self.asked, narrative, steps=steps, top=top, unknown=unknown)
+        found: Following = self._ask("next", narrative, steps=steps, top=top, unknown=unknown)
+        return found
 
     def align(self, narrative: Iterable[Observation], *, unknown: Unknown = "error") -> Aligned:
         """The most probable path of a narrative: who told what, and what was passed."""
-        from elision.ask.align import align  # noqa: PLC0415
-
-        return align(self.asked, narrative, unknown=unknown)
+        found: Aligned = self._ask("align", narrative, unknown=unknown)
+        return found
 
     def posterior(
         self, narrative: Iterable[Observation], *, unknown: Unknown = "error"
     ) -> StatePosterior:
         """Which state told which event and which were passed, all paths weighed."""
-        from elision.ask.posterior import posterior  # noqa: PLC0415
-
-        return posterior(self.asked, narrative, unknown=unknown)
+        found: StatePosterior = self._ask("posterior", narrative, unknown=unknown)
+        return found
 
     def resolve(
         self,
@@ -220,9 +230,10 @@ class Questions(ABC):
         unknown: Unknown = "error",
     ) -> list[Resolution]:
         """What each ambiguous observation of a narrative stands for, in the light of the rest."""
-        from elision.ask.resolve import resolve  # noqa: PLC0415
-
-        return resolve(self.asked, narrative, candidates=candidates, top=top, unknown=unknown)
+        found: list[Resolution] = self._ask(
+            "resolve", narrative, candidates=candidates, top=top, unknown=unknown
+        )
+        return found
 
     @overload
     def sample(
@@ -275,12 +286,11 @@ class Questions(ABC):
         unknown
             "error" or "ignore": what to do with events of ``given`` that the script does not know.
         """
-        from elision.ask.sample import stories, tellings  # noqa: PLC0415
-
-        draw = stories if complete else tellings
-        return draw(
-            self.asked, n, random_state=random_state, length=length, given=given, unknown=unknown
+        options = {"random_state": random_state, "length": length, "given": given}
+        drawn: list[list[str]] | list[Sampled] = self._ask(
+            "stories" if complete else "tellings", n, **options, unknown=unknown
         )
+        return drawn
 
     def score(
         self,
@@ -291,11 +301,9 @@ class Questions(ABC):
         random_state: int = 0,
     ) -> Conformance:
         """How well a narrative fits the script, and which of its events do not."""
-        from elision.ask.heard import understood  # noqa: PLC0415
-        from elision.ask.score import score  # noqa: PLC0415
-
-        told = understood(self.asked, narrative)
-        return score(self.asked, told, unknown=unknown, samples=samples, random_state=random_state)
+        return self.conform(
+            [narrative], unknown=unknown, samples=samples, random_state=random_state
+        )[0]
 
     def conform(
         self,
@@ -307,12 +315,12 @@ class Questions(ABC):
     ) -> Conformances:
         """How well each of many narratives fits the script, as a table."""
         from elision.ask.heard import understood  # noqa: PLC0415
-        from elision.ask.score import conform  # noqa: PLC0415
 
         told = (understood(self.asked, narrative) for narrative in narratives)
-        return conform(
-            self.asked, told, unknown=unknown, samples=samples, random_state=random_state
+        found: Conformances = self._ask(
+            "conform", told, unknown=unknown, samples=samples, random_state=random_state
         )
+        return found
 
     def order(
         self,
@@ -324,10 +332,10 @@ class Questions(ABC):
     ) -> Ordering:
         """In which order some events probably happened."""
         from elision.ask.heard import understood  # noqa: PLC0415
-        from elision.ask.order import order  # noqa: PLC0415
 
         told = understood(self.asked, events)
-        return order(self.asked, told, top=top, beam=beam, unknown=unknown)
+        found: Ordering = self._ask("order", told, top=top, beam=beam, unknown=unknown)
+        return found
 
     def compare(
         self,
@@ -338,11 +346,10 @@ class Questions(ABC):
         random_state: int = 0,
     ) -> Comparison:
         """How another script differs from this one."""
-        from elision.ask.compare import compare  # noqa: PLC0415
-
-        return compare(
-            self.asked, other.asked, narratives, samples=samples, random_state=random_state
+        found: Comparison = self._ask(
+            "compare", other.asked, narratives, samples=samples, random_state=random_state
         )
+        return found
 
     def draw(
         self,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.ask.heard import Item
+    from elision.ask.heard import Heard, Item
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
@@ -94,12 +94,7 @@ def resolve(
     take parcel  50% -> 39%
     """
     check_top(top)
-    vague = _weights(candidates)
-    heard = hear(script, narrative, unknown=unknown)
-    items = [vague if item is None else item for item in single(heard, "resolve")]
-    unsure = [index for index, item in enumerate(items) if not isinstance(item, str)]
-    if not unsure:
-        raise InputError("nothing in the narrative is ambiguous", hint="give weights by event")
+    heard, items, unsure = ambiguous(script, narrative, candidates, unknown)
     packed = Packer(script.events).pack([items])
     found = script.lattice.posterior(packed)[0]
     if found.log_prob == -np.inf:
@@ -119,6 +114,22 @@ def resolve(
             )
         )
     return resolutions
+
+
+def ambiguous(
+    script: Script,
+    narrative: Iterable[Item],
+    candidates: Iterable[str] | Mapping[str, float] | None,
+    unknown: Unknown,
+) -> tuple[Heard, list[Observation], list[int]]:
+    """Hear a narrative: its items with the candidates of the vague ones, and which are unsure."""
+    vague = _weights(candidates)
+    heard = hear(script, narrative, unknown=unknown)
+    items = [vague if item is None else item for item in single(heard, "resolve")]
+    unsure = [index for index, item in enumerate(items) if not isinstance(item, str)]
+    if not unsure:
+        raise InputError("nothing in the narrative is ambiguous", hint="give weights by event")
+    return heard, items, unsure
 
 
 def _in_context(

@@ -83,7 +83,7 @@ def tellings(
     >>> tellings(el.examples.doorbell(), random_state=5, length=3)
     [['hear doorbell', 'say goodbye', 'close door']]
     """
-    drawn = _draw(script, n, random_state, _condition(script, length, given, unknown))
+    drawn = _draw(script, n, random_state, condition(script, length, given, unknown))
     names = np.array(script.events, object)
     told = drawn.manner != 0
     cuts = np.concatenate([[0], np.cumsum(told)])[drawn.offset].tolist()
@@ -114,7 +114,7 @@ def stories(
     take parcel
       (close door)
     """
-    drawn = _draw(script, n, random_state, _condition(script, length, given, unknown))
+    drawn = _draw(script, n, random_state, condition(script, length, given, unknown))
     entries = [
         Happened(script.events[event], script.states[state], manner != 0) if event >= 0 else None
         for state, event, manner in zip(
@@ -138,9 +138,10 @@ class _Drawn(NamedTuple):
     offset: NDArray[np.int64]
 
 
-def _condition(
+def condition(
     script: Script, length: int | None, given: Iterable[Item] | None, unknown: Unknown
 ) -> list[Item]:
+    """What drawn tellings must fit, as items of a narrative."""
     if length is None:
         return [...] if given is None else hear(script, given, unknown=unknown).items
     if given is not None:
@@ -155,8 +156,7 @@ def _draw(
 ) -> _Drawn:
     from elision import _ask_kernels  # noqa: PLC0415 - numba is slow to import
 
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise InputError(f"n is {short(n)}, expected a whole number from 0")
+    generator = check_drawing(n, random_state)
     chain = Chain(script, items)
     rows = len(chain.kept) + 1
     edges = script.parameters
@@ -174,13 +174,16 @@ def _draw(
         script.emission,
         chain.symbol,
         chain.soft,
-        _generator(random_state),
+        generator,
         offset,
     )
     return _Drawn(state, event, manner, offset)
 
 
-def _generator(random_state: object) -> np.random.Generator:
+def check_drawing(n: int, random_state: object) -> np.random.Generator:
+    """Check how many are to be drawn, and return what draws them."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise InputError(f"n is {short(n)}, expected a whole number from 0")
     if isinstance(random_state, np.random.Generator):
         return random_state
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)

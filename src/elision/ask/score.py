@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from elision.ask import _html
+from elision.ask.heard import understood_all
 from elision.errors import InputError
 from elision.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
-COLUMNS = ("telling", "events", "log_prob", "p_value", "oddness", "most_surprising", "flags")
+COLUMNS = ("id", "telling", "events", "log_prob", "p_value", "oddness", "most_surprising", "flags")
 """Of the table of many tellings."""
 
 Kind: TypeAlias = Literal["unknown", "impossible", "repeated", "out of order", "skipped"]
@@ -129,12 +133,30 @@ def _is_about(flag: Flag, place: int) -> bool:
 
 
 class Conformances(Sequence[Conformance]):
-    """How well each of many tellings fits, in the order in which they were given."""
+    """How well each of many tellings fits, in the order in which they were given.
 
-    __slots__ = ("_found",)
+    Parameters
+    ----------
+    found
+        One conformance a telling.
+    ids
+        The id of each telling, None where it has none; by default none has.
 
-    def __init__(self, found: Iterable[Conformance]) -> None:
+    Attributes
+    ----------
+    ids
+        The id of each telling: that of the `Narrative`, if it was one.
+    """
+
+    __slots__ = ("_found", "ids")
+
+    def __init__(
+        self, found: Iterable[Conformance], ids: Iterable[str | None] | None = None
+    ) -> None:
         self._found = tuple(found)
+        self.ids = (None,) * len(self._found) if ids is None else tuple(ids)
+        if len(self.ids) != len(self._found):
+            raise InputError(f"{len(self.ids)} ids came for {len(self._found)} tellings")
 
     def __len__(self) -> int:
         return len(self._found)
@@ -144,8 +166,9 @@ class Conformances(Sequence[Conformance]):
     @overload
     def __getitem__(self, index: slice) -> Conformances: ...
     def __getitem__(self, index: int | slice) -> Conformance | Conformances:
-        found = self._found[index]
-        return found if isinstance(found, Conformance) else Conformances(found)
+        if isinstance(index, slice):
+            return Conformances(self._found[index], self.ids[index])
+        return self._found[index]
 
     def __iter__(self) -> Iterator[Conformance]:
         return iter(self._found)
@@ -155,11 +178,13 @@ class Conformances(Sequence[Conformance]):
         return f"<Conformances: {len(self)} tellings, {odd} with flags>"
 
     def __str__(self) -> str:
-        lines = ["telling  events  log-prob  p-value  oddness  flags"]
-        for number, one in enumerate(self._found):
+        names = self._names()
+        width = max(map(len, ["telling", *names]))
+        lines = [f"{'telling':>{width}}  events  log-prob  p-value  oddness  flags"]
+        for name, one in zip(names, self._found, strict=True):
             chance = "-" if one.p_value is None else f"{one.p_value:.3f}"
             flags = "; ".join(map(str, one.flags))
-            row = f"{number:>7}  {len(one.told):>6}  {one.log_prob:>8.2f}  {chance:>7}"
+            row = f"{name:>{width}}  {len(one.told):>6}  {one.log_prob:>8.2f}  {chance:>7}"
             lines.append(f"{row}  {one.oddness:>7.1f}  {flags}".rstrip())
         return "\n".join(lines)
 
@@ -167,35 +192,39 @@ class Conformances(Sequence[Conformance]):
         header = ["telling", "events", "log-probability", "p-value", "oddness", "flags"]
         rows = [
             [
-                str(number),
+                name,
                 str(len(one.told)),
                 f"{one.log_prob:.2f}",
                 "" if one.p_value is None else f"{one.p_value:.3f}",
                 f"{one.oddness:.1f}",
                 "; ".join(map(str, one.flags)),
             ]
-            for number, one in enumerate(self._found)
+            for name, one in zip(self._names(), self._found, strict=True)
         ]
         return _html.table(header, rows)
 
+    def _names(self) -> list[str]:
+        """The ids of the tellings, or their numbers."""
+        return [str(number) if one is None else one for number, one in enumerate(self.ids)]
+
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one dictionary a telling, of plain values.
+        """Return one dictionary a telling, of plain values; ``id`` is None where there is none.
 
         Examples
         --------
         >>> import elision as el
         >>> script = el.examples.doorbell()
         >>> found = conform(script, [["hear doorbell", "open door"]], samples=0)
-        >>> sorted(found.to_rows()[0])
-        ['events', 'flags', 'log_prob', 'most_surprising', 'oddness', 'p_value', 'telling']
+        >>> list(found.to_rows()[0])
+        ['id', 'telling', 'events', 'log_prob', 'p_value', 'oddness', 'most_surprising', 'flags']
         """
         rows = []
-        for number, one in enumerate(self._found):
+        for number, (name, one) in enumerate(zip(self.ids, self._found, strict=True)):
             known = [value for value in one.surprises if value is not None]
             worst = one.told[one.surprises.index(max(known))] if known else None
             flags = "; ".join(map(str, one.flags))
             values = (number, len(one.told), one.log_prob, one.p_value, one.oddness, worst, flags)
-            rows.append(dict(zip(COLUMNS, values, strict=True)))
+            rows.append(dict(zip(COLUMNS, (name, *values), strict=True)))
         return rows
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -267,6 +296,14 @@ def score(
     )[0]
 
 
+def log_probs(
+    script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "error"
+) -> NDArray[np.float64]:
+    """Log-probability of each of many narratives, every silent path counted."""
+    packed = script.pack(narratives, unknown=unknown)
+    return script.lattice.log_prob(packed)[packed.place]
+
+
 def conform(
     script: Script,
     narratives: Iterable[Iterable[Observation]],
@@ -276,6 +313,8 @@ def conform(
     random_state: int = 0,
 ) -> Conformances:
     """Say how well each of many tellings fits a script; parameters as for `score`.
+
+    The ids of narratives, as of a `Corpus`, come back as ``ids`` and in the table.
 
     Like tellings are looked at once, and all tellings of one length share their samples.
 
@@ -290,7 +329,6 @@ def conform(
     """
     from elision.ask._conformance import Examiner  # noqa: PLC0415 - this module is the answer
 
-    if isinstance(narratives, (str, Mapping)):
-        raise InputError(f"{short(narratives)}, expected a list of narratives")
+    told, ids = understood_all(script, narratives)
     examiner = Examiner(script, unknown=unknown, samples=samples, random_state=random_state)
-    return Conformances(examiner.examine(narratives))
+    return Conformances(examiner.examine(told), ids)

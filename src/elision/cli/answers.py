@@ -61,7 +61,7 @@ def show_fillings(found: Sequence[Filling | Stretch]) -> None:
         if isinstance(one, Filling):
             if one.usual:
                 say("the script cannot tell this; its most usual events are", "dim")
-            print_lines(Line(a.event, a.probability, a.spread) for a in one.answers)
+            print_lines(Line(a.event, a.probability) for a in one.answers)
         else:
             _show_stretch(one)
 
@@ -95,9 +95,7 @@ def show_anywhere(found: Anywhere) -> None:
 def show_story(story: Story) -> None:
     """Print a telling, what was left unsaid in it indented with its probability."""
     for gap in story.gaps:
-        print_lines(
-            (Line(step.event, step.probability, step.spread) for step in gap.unsaid), style="dim"
-        )
+        print_lines((Line(step.event, step.probability) for step in gap.unsaid), style="dim")
         if gap.ways:
             out.print("      most likely in silence", style="dim")
             _show_ways(gap.ways)
@@ -115,7 +113,7 @@ def show_following(found: Following) -> None:
     for number, step in enumerate(found.steps, start=1):
         if len(found.steps) > 1:
             out.print(f"step {number}")
-        answers = [Line(one.event, one.probability, one.spread) for one in step.answers]
+        answers = [Line(one.event, one.probability) for one in step.answers]
         print_lines([*answers, Line("(nothing more)", step.ended)])
 
 

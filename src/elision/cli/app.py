@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
 
 from elision.errors import InputError
 from elision.terminal import out, print_json
@@ -17,13 +18,30 @@ if TYPE_CHECKING:
 
     from elision.ask.heard import Item
     from elision.corpus import Corpus
-    from elision.ensemble import Ensemble
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
 LARGEST_SEED = 2**32 - 1
 
+ORDER = (
+    *("demo", "learn", "events"),
+    *("fill", "between", "next", "score", "align", "order", "sample", "resolve", "posterior"),
+    *("compare", "identify", "ask", "draw", "export", "serve", "bench"),
+)
+"""Commands by use, as help lists them."""
+
+
+class _ByUse(TyperGroup):
+    """Commands in the order in which they are needed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
 app = typer.Typer(
+    cls=_ByUse,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -87,18 +105,11 @@ def _elision(
     """Learn the script behind many tellings of one activity, and ask it what was left unsaid."""
 
 
-def load(path: Path) -> Script | Ensemble:
-    """Read the script, or the scripts, of a file."""
+def load(path: Path) -> Script:
+    """Read the script of a file."""
     import elision as el  # noqa: PLC0415
 
     return el.load(path)
-
-
-def readable(loaded: Script | Ensemble) -> Script:
-    """Return the one script to look at, where states and not only events matter."""
-    import elision as el  # noqa: PLC0415
-
-    return loaded.script if isinstance(loaded, el.Ensemble) else loaded
 
 
 def told(arguments: Sequence[str]) -> list[Item]:
@@ -166,7 +177,19 @@ def read(
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")
-_KEYWORD = re.compile(r"\b(format|case|activity|time|domain|encoding)=(?:'(\w*)')?")
+_KEYWORD = re.compile(r"\b(format|case|activity|time|domain|encoding)=(?:'([^']*)')?")
+_WORDINGS = {
+    "put None ": "put ? ",
+    "unknown='ignore' leaves": "--ignore-unknown leaves",
+    "raise `least`": "raise --least",
+    "give weights by event": "put ? for what is vague",
+    "turn sentences into events first: EventExtractor().fit_transform(corpus)": (
+        "turn sentences into events first: elision events"
+    ),
+    "load(..., checksum=False) reads": "in Python, elision.load(..., checksum=False) reads",
+    "align says which": "elision align says which",
+}
+"""What hints say of Python, and how it is said of the command line."""
 
 
 def worded(error: Exception) -> str:
@@ -180,11 +203,14 @@ def worded(error: Exception) -> str:
     "item 3: unknown event 'x'"
     >>> worded(InputError("no such column", hint="name it with case=, or pass format='text'"))
     'no such column (name it with --case, or pass --format text)'
+    >>> worded(InputError("no utf-8 text", hint="pass encoding='utf-16'"))
+    'no utf-8 text (pass --encoding utf-16)'
     """
     if not isinstance(error, InputError):
         return str(error)
-    hint = (error.hint or "").replace("put None ", "put ? ")
-    hint = hint.replace("unknown='ignore' leaves", "--ignore-unknown leaves")
+    hint = error.hint or ""
+    for said, meant in _WORDINGS.items():
+        hint = hint.replace(said, meant)
     hint = _KEYWORD.sub(_option, hint)
     where = _ITEM.sub(lambda found: f"item {int(found[1]) + 1}", error.where or "")
     return str(InputError(error.problem, where=where, hint=hint))

@@ -15,7 +15,6 @@ from elision.cli.app import (
     Telling,
     app,
     load,
-    readable,
     reply,
     told,
     told_events,
@@ -118,15 +117,11 @@ def align(
 ) -> None:
     """Say which state told what on the most probable path, what it passed, and what fits nowhere.
 
-    Of several scripts the one to read answers, which `elision draw` shows.
-
     Example: `elision align doorbell.json "hear doorbell" "open door"`
     """
     from elision.cli.answers import show_aligned  # noqa: PLC0415
 
-    found = readable(load(script)).align(
-        told_events(telling, "align"), unknown=unknown(ignore_unknown)
-    )
+    found = load(script).align(told_events(telling, "align"), unknown=unknown(ignore_unknown))
     reply(found, show_aligned, as_json=as_json)
 
 
@@ -139,13 +134,11 @@ def posterior(
 ) -> None:
     """Say which states may have told each event, all paths weighed.
 
-    Of several scripts the one to read answers, which `elision draw` shows.
-
     Example: `elision posterior doorbell.json "hear doorbell" "open door"`
     """
     from elision.cli.answers import show_posterior  # noqa: PLC0415
 
-    found = readable(load(script)).posterior(
+    found = load(script).posterior(
         told_events(telling, "posterior"), unknown=unknown(ignore_unknown)
     )
     reply(found, show_posterior, as_json=as_json)

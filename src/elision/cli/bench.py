@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elision.cli.app import app
+from elision.cli.app import app, reply
 from elision.terminal import Number, cell, err, make_table, out
 
 
@@ -20,19 +20,29 @@ def bench(
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option(help="What is removed: one (always), two or three events, or one anywhere."),
+        typer.Option(help="What is asked: one (always), two, three, anywhere, hidden or next."),
     ] = None,
     batch: Annotated[list[int] | None, typer.Option(help="Batch size r.", min=1)] = None,
     seeds: Annotated[int, typer.Option(help="Number of splits.", min=1)] = 3,
     min_narratives: Annotated[int, typer.Option(help="Least size of a domain.", min=5)] = 50,
     max_train: Annotated[int | None, typer.Option(help="Most training narratives.", min=2)] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes.", min=1)] = os.cpu_count() or 1,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write all results.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print all results as JSON, and no tables.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="JSON file of all results; resumes if interrupted."),
+    ] = None,
     html_file: Annotated[Path | None, typer.Option("--html", help="Write a report.")] = None,
 ) -> None:
     """Run the paper's evaluation: remove one event of each test narrative, and predict it.
 
-    Example: `elision bench stories.jsonl --batch 5 --seeds 3 --task anywhere --json results.json`
+    Other tasks on the same splits: two or three events are removed; or one `anywhere`, its place
+    not told; or events are `hidden` by chance, neither how many nor where; or what comes `next` is
+    asked after every beginning. Methods that have no answer to a task are not measured in it.
+
+    Example: `elision bench stories.jsonl --batch 5 --task hidden --task next -o results.json`
     """
     from elision.evaluate.command import run_benchmark  # noqa: PLC0415
 
@@ -44,12 +54,12 @@ def bench(
         min_narratives=min_narratives,
         max_train=max_train,
         jobs=jobs,
-        json_file=json_file,
+        output=output,
         html_file=html_file,
         console=err,
         tasks=task or [],
     )
-    _show(result)
+    reply(result, _show, as_json=as_json)
 
 
 def _show(result: dict[str, Any]) -> None:
@@ -66,17 +76,17 @@ def _show(result: dict[str, Any]) -> None:
 
 
 def _show_corpus(result: dict[str, Any], corpus: str) -> None:
-    from elision.evaluate.tables import table_rows  # noqa: PLC0415
+    from elision.evaluate.tables import accuracy_columns, table_rows  # noqa: PLC0415
 
-    batches = result["protocol"]["batches"]
-    numbers = [*(f"r = {batch}" for batch in batches), "top-3", "log-loss", "ECE", "seconds"]
+    rows = table_rows(result, corpus)
+    if not rows:
+        return
+    columns = accuracy_columns(result, corpus)
+    numbers = [*columns.values(), "top-3", "log-loss", "ECE", "seconds"]
     table = make_table(corpus, *map(Number, numbers))
-    for row in table_rows(result, corpus):
-        by_batch = row["by_batch"]
-        found = [by_batch.get(batch, by_batch.get(None)) for batch in batches]
-        cells = ["-" if one is None else f"{one[0]:.1%} ±{one[1]:.1%}" for one in found]
-        if None in by_batch:
-            cells = [cells[0], *["" for _ in cells[1:]]]
+    for row in rows:
+        found = [row["by_batch"].get(batch) for batch in columns]
+        cells = ["" if one is None else f"{one[0]:.1%} ±{one[1]:.1%}" for one in found]
         table.add_row(
             cell(row["method"]),
             *cells,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +24,6 @@ from elision.cli.app import (
     app,
     load,
     read,
-    readable,
     reply,
     told_events,
 )
@@ -33,11 +31,9 @@ from elision.errors import InputError
 from elision.terminal import plain, print_json, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from elision.ask.compare import Comparison
     from elision.ask.score import Conformances
-    from elision.ensemble import Ensemble
     from elision.library import Library
     from elision.script import Script
 
@@ -107,40 +103,37 @@ def score(
             encoding=encoding,
         )
         corpus = corpus if domain is None else corpus.domain(domain)
-        narratives = corpus.events if corpus.has_events else corpus.steps
-        table = loaded.conform(narratives, samples=samples, random_state=seed)
-        names = [one.id or str(number) for number, one in enumerate(corpus)]
-        _show_log(names, table, as_csv=as_csv, as_json=as_json, flagged=flagged)
+        table = loaded.conform(corpus, samples=samples, random_state=seed)
+        _show_log(table, as_csv=as_csv, as_json=as_json, flagged=flagged)
         odd = any(one.flags for one in table)
     if check and odd:
         raise typer.Exit(FLAGGED)
 
 
-def _show_log(
-    names: list[str], found: Conformances, *, as_csv: bool, as_json: bool, flagged: bool
-) -> None:
+def _show_log(found: Conformances, *, as_csv: bool, as_json: bool, flagged: bool) -> None:
     from elision.cli.reports import show_conformances  # noqa: PLC0415
 
     listed = [
-        (name, one, row)
-        for name, one, row in zip(names, found, found.to_rows(), strict=True)
+        (row, one)
+        for row, one in zip(found.to_rows(), found, strict=True)
         if one.flags or not flagged
     ]
     if as_json:
-        print_json([{"id": name, **plain(one)} for name, one, _ in listed])
+        print_json([{"id": row["id"], **plain(one)} for row, one in listed])
     elif as_csv:
-        _print_csv([{"id": name, **row} for name, _, row in listed])
+        _print_csv([row for row, _ in listed])
     else:
         odd = sum(bool(one.flags) for one in found)
-        show_conformances([(name, one) for name, one, _ in listed], odd=odd, of=len(found))
+        named = [(row["id"] or str(row["telling"]), one) for row, one in listed]
+        show_conformances(named, odd=odd, of=len(found))
 
 
 def _print_csv(rows: list[dict[str, Any]]) -> None:
+    from elision.ask.score import COLUMNS  # noqa: PLC0415
     from elision.terminal import out  # noqa: PLC0415
 
-    heads = ["id", "telling", "events", "log_prob", "p_value", "oddness", "most_surprising"]
     text = io.StringIO()
-    writer = csv.DictWriter(text, [*heads, "flags"], lineterminator="\n")
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         shown = {
@@ -163,9 +156,16 @@ def compare(
         int, typer.Option(help="Tellings to draw for the divergences.", min=2)
     ] = 2000,
     seed: Seed = 0,
+    format: Format = None,  # noqa: A002
+    case: Case = None,
+    activity: Activity = None,
+    time: Time = None,
+    domain_column: DomainColumn = None,
+    lifecycle: Lifecycle = "complete",
+    encoding: Encoding = "utf-8",
     as_json: AsJson = False,
 ) -> None:
-    """Say how another script differs from a script.
+    """Say how another script differs from a script, in what they tell and state by state.
 
     Example: `elision compare monday.json tuesday.json --on stories.jsonl`
     """
@@ -173,30 +173,21 @@ def compare(
 
     narratives = None
     if on is not None:
-        corpus = read(on)
+        corpus = read(
+            on,
+            format=format,
+            case=case,
+            activity=activity,
+            time=time,
+            domain_column=domain_column,
+            lifecycle=lifecycle,
+            encoding=encoding,
+        )
         corpus = corpus if domain is None else corpus.domain(domain)
         narratives = corpus.events
-    found = _compared(load(script), load(other), narratives, samples=samples, random_state=seed)
+    found = load(script).compare(load(other), narratives, samples=samples, random_state=seed)
     names = (str(script), str(other))
     reply(found, lambda found: show_comparison(found, *names), as_json=as_json)
-
-
-def _compared(
-    script: Script | Ensemble, other: Script | Ensemble, *narratives: Any, **options: Any
-) -> Comparison:
-    """Compare what scripts tell, and state by state only those that one can read."""
-    found = script.compare(other, *narratives, **options)
-    read_first, read_second = readable(script), readable(other)
-    if read_first is script and read_second is other:
-        return found
-    states = read_first.compare(read_second, **{**options, "samples": 2})
-    return replace(
-        found,
-        states=states.states,
-        unmatched_first=states.unmatched_first,
-        unmatched_second=states.unmatched_second,
-        changes=states.changes,
-    )
 
 
 class _Divided(TyperCommand):
@@ -250,32 +241,20 @@ def identify(
 def _library(paths: Sequence[Path]) -> Library:
     """The scripts of all files and folders, by name."""
     from elision.library import Library  # noqa: PLC0415
+    from elision.libraryfile import distinct  # noqa: PLC0415
 
-    if len(paths) == 1 and _is_library(paths[0]):
+    if len(paths) == 1 and paths[0].is_dir():
         return Library.load(paths[0])
-    scripts: dict[str, Script | Ensemble] = {}
-    for path in paths:
-        if _is_library(path):
-            _add(scripts, Library.load(path).items())
-        else:
-            files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-            if not files:
-                raise InputError("no script file in this folder", where=str(path))
-            _add(scripts, ((file.stem, load(file)) for file in files))
-    return Library(scripts)
+    return Library(distinct(one for path in paths for one in _named(path)))
 
 
-def _is_library(path: Path) -> bool:
-    from elision.libraryfile import INDEX  # noqa: PLC0415
+def _named(path: Path) -> Iterator[tuple[str, Script]]:
+    """The scripts of a file or a folder."""
+    from elision.library import Library  # noqa: PLC0415
+    from elision.libraryfile import named  # noqa: PLC0415
 
-    return (path / INDEX).is_file()
-
-
-def _add(scripts: dict[str, Script | Ensemble], more: Any) -> None:
-    """Add scripts under their names, or numbered ones where a name is taken."""
-    for name, script in more:
-        free, number = name, 1
-        while free in scripts:
-            number += 1
-            free = f"{name} ({number})"
-        scripts[free] = script
+    if path.is_dir():
+        yield from Library.load(path).items()
+    else:
+        script = load(path)
+        yield named(script, path.stem), script

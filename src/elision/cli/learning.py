@@ -38,7 +38,7 @@ INTERRUPTED = 130
 class Method(StrEnum):
     """Ways to learn a script."""
 
-    ENSEMBLE = "ensemble"
+    DEFAULT = "default"
     MARGINAL = "marginal"
     SEM = "sem"
     APPROX = "approx"
@@ -74,18 +74,21 @@ def demo(
     from elision.cli.answers import show_story  # noqa: PLC0415
 
     tellings = el.examples.doorbell_tellings()
-    learner = el.ScriptEnsemble(random_state=0).fit(tellings)
+    script = el.ScriptLearner().fit(tellings).script_.noted(domain="answering the doorbell")
     given = ["hear doorbell", "open door", "close door"]
-    story = learner.between(given)
+    story = script.between(given)
     if output is not None:
-        learner.ensemble_.noted(domain="answering the doorbell").save(output)
+        script.save(output)
     if as_json:
         print_json(story)
         return
     out.print(
         f"{len(tellings)} tellings of [bold]answering the doorbell[/], none of them complete."
     )
-    out.print(f"Learned from them: {learner.ensemble_}\n")
+    out.print(
+        f"Learned from them: a script of {script.size - 2} steps with the ways between them,"
+        f" and how its {len(script.events)} events are told or left out.\n"
+    )
     out.print("Somebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
     show_story(story)
     out.print("\nTo look at it and ask more:")
@@ -116,10 +119,7 @@ def learn(
     ],
     method: Annotated[
         Method, typer.Option(help="How to learn; sem, approx, bmm and bmm-em are the paper's.")
-    ] = Method.ENSEMBLE,
-    members: Annotated[
-        int | None, typer.Option(help="With ensemble: number of scripts.", min=1)
-    ] = None,
+    ] = Method.DEFAULT,
     batch_size: Annotated[
         int | None, typer.Option("--batch-size", "-r", help="Narratives a batch.", min=1)
     ] = None,
@@ -169,7 +169,6 @@ def learn(
         encoding=encoding,
     )
     given = {
-        "members": members,
         "batch_size": batch_size,
         "state_cost": state_cost,
         "edge_cost": edge_cost,

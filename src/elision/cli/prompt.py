@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from elision.cli.app import IgnoreUnknown, ScriptFile, app, load, readable, told, unknown, worded
+from elision.cli.app import IgnoreUnknown, ScriptFile, app, load, told, unknown, worded
 from elision.errors import ElisionError, InputError
 from elision.terminal import complain, err, out, print_json, say
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from elision.ask.heard import Item
-    from elision.ensemble import Ensemble
     from elision.observations import Unknown
     from elision.script import Script
 
@@ -36,7 +35,8 @@ hear doorbell | open door         what was left unsaid, and what comes next
 :fill, :between, :next, :score, :align TELLING
                                   just that; of the last telling if none is given
 :events                           what the script knows
-:help, :quit"""
+:help, help                       this
+:quit, quit                       the end"""
 
 
 @app.command()
@@ -74,7 +74,7 @@ class Conversation:
 
     def __init__(
         self,
-        script: Script | Ensemble,
+        script: Script,
         *,
         top: int = 5,
         as_json: bool = False,
@@ -97,7 +97,7 @@ class Conversation:
         """Answer line after line until there are no more; return whether all could be."""
         good = True
         for line in lines:
-            text = line.strip()
+            text = self._meant(line.strip())
             if text in (":quit", ":q"):
                 break
             if not text:
@@ -134,6 +134,11 @@ class Conversation:
             else:
                 self._between(items)
                 self._next(items)
+
+    def _meant(self, text: str) -> str:
+        """Take a bare word for a command, unless it is an event of the script."""
+        bare = text in ("help", "quit", "exit") and text not in self.script.events
+        return {"help": ":help"}.get(text, ":quit") if bare else text
 
     def completions(self, typed: str) -> list[str]:
         """How what was typed since the last ``|`` can go on.
@@ -196,7 +201,7 @@ class Conversation:
     def _align(self, items: list[Item]) -> None:
         from elision.cli.answers import show_aligned  # noqa: PLC0415
 
-        found = readable(self.script).align(cast("Any", items), unknown=self._unknown)
+        found = self.script.align(cast("Any", items), unknown=self._unknown)
         self._show("align", found, show_aligned)
 
     def _events(self) -> None:

@@ -69,7 +69,7 @@ def show_comparison(found: Comparison, first: str, second: str) -> None:
     say(f"first   {first}")
     say(f"second  {second}")
     share, error = alike.value / math.log(2), alike.error / math.log(2)
-    print_lines([Line("apart (Jensen-Shannon)", share, error)], indent=0)
+    print_lines([Line("apart (Jensen-Shannon)", share, f"give or take {error:.0%}")], indent=0)
     for which, other, value, lost in (
         ("first", "second", found.from_first, found.impossible[0]),
         ("second", "first", found.from_second, found.impossible[1]),

@@ -7,16 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from elision.cli.app import (
-    AsJson,
-    IgnoreUnknown,
-    ScriptFile,
-    app,
-    load,
-    readable,
-    told_events,
-    unknown,
-)
+from elision.cli.app import AsJson, IgnoreUnknown, ScriptFile, app, load, told_events, unknown
 from elision.terminal import print_json, say
 
 HOST = "127.0.0.1"
@@ -42,12 +33,12 @@ def draw(
     ignore_unknown: IgnoreUnknown = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a script; of several that answer together, the one to read.
+    """Draw a script, with a telling laid over it if one is given.
 
     Example: `elision draw doorbell.json -o doorbell.svg --telling "hear doorbell" --telling "open
     door"`
     """
-    drawing = readable(load(script)).draw(
+    drawing = load(script).draw(
         output,
         telling=told_events(telling, "draw") if telling else None,
         least=least,
@@ -75,13 +66,13 @@ def export(
     least: Least = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a script for another program, by the suffix; of several together, the one to read.
+    """Write a script for another program, which the suffix of the file names.
 
     Example: `elision export doorbell.json -o doorbell.bpmn`
     """
     from elision.show.export import export as write  # noqa: PLC0415
 
-    write(readable(load(script)), output, least=least)
+    write(load(script), output, least=least)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})
     else:
@@ -91,7 +82,7 @@ def export(
 @app.command()
 def serve(
     scripts: Annotated[
-        list[Path] | None, typer.Argument(help="Script files, and folders of libraries.")
+        list[Path] | None, typer.Argument(help="Script files, and folders of them.")
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen.")] = HOST,
     port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = PORT,

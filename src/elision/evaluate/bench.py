@@ -17,12 +17,13 @@ import elision as el
 from elision.errors import InputError
 from elision.evaluate import methods
 from elision.evaluate.cloze import (
+    HiddenOutcome,
     Outcome,
     Task,
-    answer,
     judge,
     make_task,
     make_text_task,
+    measure_learned,
     other_task,
 )
 from elision.evaluate.names import corpus_names
@@ -69,7 +70,10 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One method on one task of one domain with one seed, removed event by removed event."""
+    """One method on one task of one domain with one seed, removed event by removed event.
+
+    Of "next" it is beginning by beginning; of "hidden" there are two figures for all together.
+    """
 
     corpus: str
     domain: str
@@ -79,9 +83,9 @@ class Cell:
     n_train: int
     n_test: int
     seconds: float
-    rank: list[int]
-    probability: list[float]
-    confidence: list[float]
+    rank: list[int] = field(default_factory=list)
+    probability: list[float] = field(default_factory=list)
+    confidence: list[float] = field(default_factory=list)
     times_told: list[int] = field(default_factory=list)
     """How often the removed event is told in training."""
     length: list[int] = field(default_factory=list)
@@ -89,6 +93,8 @@ class Cell:
     of_curve: bool = False
     """Learned from fewer narratives than there are, for the learning curve."""
     task: str = "one"
+    average_precision: float | None = None
+    f1: float | None = None
 
 
 def run(
@@ -114,7 +120,8 @@ def run(
     Returns
     -------
     cells, costs
-        All cells in a fixed order, and for each corpus the costs chosen by cross-validation.
+        All cells in a fixed order, and for each corpus the costs chosen by cross-validation, if a
+        method has any.
     """
     corpora = {path: _domains(path, plan.min_narratives) for path in plan.corpora}
     units = [
@@ -135,7 +142,9 @@ def run(
         tell(len(done), len(units))
     ordered = [cell for unit in units for cell in done[unit]]
     chosen = {
-        path: {kind: asdict(one) for kind, one in kinds.items()} for path, kinds in costs.items()
+        path: {kind: asdict(one) for kind, one in kinds.items()}
+        for path, kinds in costs.items()
+        if any(method in methods.LEARNERS for method in plan.methods)
     }
     return ordered, chosen
 
@@ -244,14 +253,6 @@ def _single_thread() -> None:
     threadpool_limits(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Learned:
-    """A learner that has learned, and how long it took."""
-
-    learner: Any
-    seconds: float
-
-
 def _measure_unit(unit: Unit, part: Corpus, costs: dict[str, Costs], plan: Plan) -> list[Cell]:
     """All methods on all tasks of one split."""
     one = _task(part, unit.seed, plan.max_train)
@@ -275,61 +276,63 @@ def _cells(
     *,
     of_curve: bool = False,
 ) -> list[Cell]:
-    """Learn once for all tasks and for all methods of the same learner, which share its seconds."""
-    learned: dict[tuple[str, int | None], _Learned] = {}
+    """Let every method learn once for all tasks that it has an answer to."""
     cells = []
     for method in plan.methods:
+        asked = [task for task in tasks if methods.can(method, task.name) and task.gaps]
+        if not asked:
+            continue
+        kind = "plain" if method in methods.PLAIN else "elisions"
         for batch in batches if methods.has_batches(method) else (None,):
-            key = (methods.learner_of(method), batch)
-            if key not in learned:
-                learned[key] = _learn(unit, tasks[0], method, batch, costs)
-            for task in tasks:
-                outcome = _answered(method, learned[key], task)
+            learner = methods.make(
+                method, asked[0].events, batch=batch, seed=unit.seed, costs=costs[kind]
+            )
+            start = time.perf_counter()
+            learner.fit(asked[0].train)
+            seconds = time.perf_counter() - start
+            for task in asked:
+                outcome = measure_learned(learner, task, seconds)
                 cell = _cell(unit, task, method, batch, outcome, plan)
                 cells.append(replace(cell, of_curve=of_curve))
     return cells
 
 
-def _learn(
-    unit: Unit, task: Task, method: str, batch: int | None, costs: dict[str, Costs]
-) -> _Learned:
-    kind = "plain" if method in ("BMM", "BMMEM") else "elisions"
-    learner = methods.make_learner_of(
-        method, task.events, batch=batch, seed=unit.seed, costs=costs[kind]
-    )
-    start = time.perf_counter()
-    learner.fit(task.train)
-    return _Learned(learner, time.perf_counter() - start)
-
-
-def _answered(method: str, learned: _Learned, task: Task) -> Outcome:
-    filler = methods.asked_as(method, learned.learner)
-    start = time.perf_counter()
-    found = answer(filler, task)
-    return judge(found, task.answers, learned.seconds + time.perf_counter() - start)
-
-
 def _cell(
-    unit: Unit, task: Task, method: str, batch: int | None, outcome: Outcome, plan: Plan
+    unit: Unit,
+    task: Task,
+    method: str,
+    batch: int | None,
+    outcome: Outcome | HiddenOutcome,
+    plan: Plan,
 ) -> Cell:
-    times = Counter(event for narrative in task.train for event in narrative)
-    # Where the place is unknown, what is shown of the narrative lacks the removed event.
-    lengths = [(max(1, gap.count(None)), len(gap) + (task.name == "anywhere")) for gap in task.gaps]
-    return Cell(
+    cell = Cell(
         corpus=corpus_names(plan.corpora)[unit.corpus],
         domain=unit.domain,
         method=method,
         batch=batch,
         seed=unit.seed,
         n_train=len(task.train),
-        n_test=len(task.gaps),
+        n_test=sum(not one for one in task.gaps) if task.name == "next" else len(task.gaps),
         seconds=outcome.seconds,
+        task=task.name,
+    )
+    if isinstance(outcome, HiddenOutcome):
+        return replace(cell, average_precision=outcome.average_precision, f1=outcome.f1)
+    cell = replace(
+        cell,
         rank=outcome.rank.tolist(),
         probability=outcome.probability.tolist(),
         confidence=outcome.confidence.tolist(),
+    )
+    if task.name == "next":
+        return cell
+    times = Counter(event for narrative in task.train for event in narrative)
+    # Where the place is unknown, what is shown of the narrative lacks the removed event.
+    lengths = [(max(1, gap.count(None)), len(gap) + (task.name == "anywhere")) for gap in task.gaps]
+    return replace(
+        cell,
         times_told=[times[task.events[o]] for o in task.answers.tolist()],
         length=[length for removed, length in lengths for _ in range(removed)],
-        task=task.name,
     )
 
 

@@ -1,6 +1,7 @@
 """The paper's task: one event of each test narrative is removed; predict it from the rest.
 
-Besides it: two or three events are removed, or one and its place is not told.
+Besides it: two or three events are removed; or one, or an unknown number, and it is not told where;
+or what comes next is asked.
 """
 
 from __future__ import annotations
@@ -31,17 +32,25 @@ TASKS = {
     "two": "two events removed, their places known",
     "three": "three events removed, their places known",
     "anywhere": "one event removed, its place unknown",
+    "hidden": "each event hidden with a chance of 0.2, how many and where unknown",
+    "next": "what follows each beginning of a test narrative, the end included",
 }
 """What can be asked, "one" as in the paper; "anywhere" has the removals of "one"."""
 
 REMOVED = {"two": 2, "three": 3}
+
+HIDDEN_SHARE = 0.2
+"""Chance of each event to be hidden in the task of that name."""
 
 LEAST_PROBABILITY = 1e-6
 """Floor of the log-loss, so that one impossible answer does not decide it all."""
 
 
 class Filler(Protocol):
-    """What can be measured: learns from narratives, gives each event a probability in a gap."""
+    """What can be measured: learns from narratives, gives each event a probability in a gap.
+
+    Of the predictions only those of the tasks are needed that it is measured in.
+    """
 
     def fit(self, X: Any, y: object = None) -> Any:
         """Learn."""
@@ -59,6 +68,14 @@ class Filler(Protocol):
         """Probabilities of an event that is missing somewhere, (narratives, events)."""
         ...
 
+    def predict_hidden(self, X: Any) -> list[NDArray[np.float64]]:
+        """How likely each event is missing at each place, (events told + 1, events) each."""
+        ...
+
+    def predict_next(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the next event, the end being the last: (narratives, events + 1)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -66,7 +83,9 @@ class Task:
 
     The answers are apart from the questions: a learner is handed ``train`` and ``gaps`` only. There
     is an answer for each gap (None) in the order in which they stand; where the place is unknown,
-    there is no gap and one answer a narrative.
+    there is no gap and one answer a narrative. Of hidden events the answers are rows of narrative,
+    place and event, a place being the number of events told before it. Where the next event is
+    asked, ``gaps`` has beginnings, and the number of events stands for the end.
     """
 
     domain: str
@@ -104,6 +123,17 @@ class Outcome:
     def log_loss(self) -> float:
         """Mean of -log P(removed event)."""
         return float(-np.log(np.maximum(self.probability, LEAST_PROBABILITY)).mean())
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenOutcome:
+    """How well a method found the hidden events of one domain, all narratives pooled."""
+
+    average_precision: float
+    """Mean precision at each hidden event; ties go against it."""
+    f1: float
+    """The best that any threshold gives."""
+    seconds: float
 
 
 def make_task(domain: Corpus, seed: int, *, max_train: int | None = None) -> Task:
@@ -179,7 +209,8 @@ def other_task(task: Task, name: str) -> Task:
     """The same split with another question.
 
     As many events as the name says are removed from each test narrative, chosen uniformly; one
-    always stays. "anywhere" takes the gaps of "one" out of sight.
+    always stays. "anywhere" takes the gaps of "one" out of sight. "hidden" leaves out narratives of
+    which nothing is hidden, or everything; "next" has every beginning, the empty one included.
 
     Examples
     --------
@@ -188,6 +219,9 @@ def other_task(task: Task, name: str) -> Task:
     >>> two, anywhere = other_task(one, "two"), other_task(one, "anywhere")
     >>> two.gaps[0].count(None), len(two.answers), len(anywhere.gaps[0])
     (2, 8, 2)
+    >>> after = other_task(one, "next")
+    >>> after.gaps[:4], after.answers[:4].tolist()
+    ([[], ['a'], ['a', 'b'], ['a', 'b', 'c']], [0, 1, 2, 3])
     """
     check_tasks([name])
     if name == task.name:
@@ -199,6 +233,10 @@ def other_task(task: Task, name: str) -> Task:
         [task.events[answer] if event is None else event for event in gap]
         for gap, answer in zip(task.gaps, task.answers.tolist(), strict=True)
     ]
+    if name == "hidden":
+        return _hidden(task, whole)
+    if name == "next":
+        return _beginnings(task, whole)
     count = REMOVED[name]
     rng = np.random.default_rng([task.seed, zlib.crc32(task.domain.encode()), count])
     places = [
@@ -206,6 +244,40 @@ def other_task(task: Task, name: str) -> Task:
     ]
     gaps, answers = _removed(whole, places, task.events)
     return replace(task, gaps=gaps, answers=answers, name=name)
+
+
+def _hidden(task: Task, whole: Sequence[Sequence[str]]) -> Task:
+    """Every event is hidden by chance."""
+    number = {event: o for o, event in enumerate(task.events)}
+    rng = np.random.default_rng(
+        [task.seed, zlib.crc32(task.domain.encode()), zlib.crc32(b"hidden")]
+    )
+    seen: list[list[str | None]] = []
+    answers: set[tuple[int, int, int]] = set()  # of equal events at one place, one is to be found
+    for narrative in whole:
+        hidden = rng.random(len(narrative)) < HIDDEN_SHARE
+        if hidden.any() and not hidden.all():
+            told: list[str | None] = []
+            for event, out in zip(narrative, hidden.tolist(), strict=True):
+                if out:
+                    answers.add((len(seen), len(told), number[event]))
+                else:
+                    told.append(event)
+            seen.append(told)
+    found = np.array(sorted(answers), np.int64).reshape(-1, 3)
+    return replace(task, gaps=seen, answers=found, name="hidden")
+
+
+def _beginnings(task: Task, whole: Sequence[Sequence[str]]) -> Task:
+    """What follows is asked after every beginning."""
+    number = {event: o for o, event in enumerate(task.events)}
+    seen: list[list[str | None]] = [
+        list(one[:place]) for one in whole for place in range(len(one) + 1)
+    ]
+    answers = [
+        answer for one in whole for answer in (*(number[event] for event in one), len(number))
+    ]
+    return replace(task, gaps=seen, answers=np.array(answers, np.int64), name="next")
 
 
 def check_tasks(names: Sequence[str]) -> tuple[str, ...]:
@@ -222,21 +294,85 @@ def check_tasks(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in TASKS if name == "one" or name in names)
 
 
-def measure(filler: Filler, task: Task) -> Outcome:
+def measure(filler: Filler, task: Task) -> Outcome | HiddenOutcome:
     """Let a method learn and answer, and judge its answers."""
     start = time.perf_counter()
-    found = answer(filler.fit(task.train), task)
-    seconds = time.perf_counter() - start
-    return judge(found, task.answers, seconds)
+    filler.fit(task.train)
+    return measure_learned(filler, task, time.perf_counter() - start)
+
+
+def measure_learned(filler: Filler, task: Task, seconds: float = 0.0) -> Outcome | HiddenOutcome:
+    """Let a method that has learned, in so many seconds, answer, and judge its answers."""
+    start = time.perf_counter()
+    if task.name == "hidden":
+        hidden = filler.predict_hidden(task.gaps)
+        return judge_hidden(hidden, task, seconds + time.perf_counter() - start)
+    found = answer(filler, task)
+    return judge(found, task.answers, seconds + time.perf_counter() - start)
 
 
 def answer(filler: Filler, task: Task) -> NDArray[np.float64]:
-    """What a method that has learned answers, a row for each removed event."""
+    """What a method that has learned answers, a row for each removed or next event."""
     if task.name == "one":
         return filler.predict_gap(task.gaps)
     if task.name == "anywhere":
         return filler.predict_anywhere(task.gaps)
+    if task.name == "next":
+        return _after_each(filler, task)
     return np.concatenate(filler.predict_gaps(task.gaps))
+
+
+def _after_each(filler: Filler, task: Task) -> NDArray[np.float64]:
+    """Beginnings that several narratives share are asked once."""
+    row = {beginning: k for k, beginning in enumerate(dict.fromkeys(map(tuple, task.gaps)))}
+    found = filler.predict_next([list(beginning) for beginning in row])
+    if found.shape != (len(row), len(task.events) + 1):
+        expected = f"{len(row)} beginnings and {len(task.events)} events"
+        raise InputError(f"answers of shape {found.shape} for {expected}")
+    return np.asarray(found[[row[tuple(beginning)] for beginning in task.gaps]])
+
+
+def judge_hidden(
+    found: Sequence[NDArray[np.float64]], task: Task, seconds: float = 0.0
+) -> HiddenOutcome:
+    """Rank all places and events of all narratives together; ties go against what is hidden.
+
+    Examples
+    --------
+    >>> hidden = np.array([[0, 1, 0], [1, 0, 1]])
+    >>> task = Task("abc", 0, ("a", "b"), [], [["a"], ["a", "b"]], hidden, "hidden")
+    >>> rows = [np.array([[0.1, 0.2], [0.1, 0.9]]), np.array([[0.1, 0.3], [0, 0], [0, 0]])]
+    >>> outcome = judge_hidden(rows, task)
+    >>> round(outcome.average_precision, 4), round(outcome.f1, 4)
+    (0.4167, 0.5)
+    """
+    expected = [(len(told) + 1, len(task.events)) for told in task.gaps]
+    if [one.shape for one in found] != expected:
+        raise InputError("places or events of a narrative do not match what was asked")
+    value = np.concatenate([one.ravel() for one in found])
+    if not (np.isfinite(value) & (value >= 0) & (value <= 1 + TIE)).all():
+        raise InputError("a place and event got no number from 0 to 1")
+    first = np.cumsum([0, *(places * events for places, events in expected)])
+    narrative, place, event = task.answers.T
+    right = np.zeros(len(value), bool)
+    right[first[narrative] + place * len(task.events) + event] = True
+    average_precision, f1 = precision_and_f1(value, right)
+    return HiddenOutcome(average_precision, f1, seconds)
+
+
+def precision_and_f1(value: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float]:
+    """Average precision and best F1 of finding what is right; among equals the wrong come first.
+
+    Examples
+    --------
+    >>> precision_and_f1(np.array([0.9, 0.5, 0.5]), np.array([True, False, True]))
+    (0.8333333333333333, 0.8)
+    """
+    part, power = np.frexp(value)
+    order = np.lexsort((right, -np.ldexp(np.round(part, 12), power)))  # equal but for rounding
+    place = np.flatnonzero(right[order]) + 1
+    hits = np.arange(1, len(place) + 1)
+    return float((hits / place).mean()), float((2 * hits / (place + len(place))).max())
 
 
 def judge(found: NDArray[np.float64], answers: NDArray[np.int64], seconds: float = 0.0) -> Outcome:

@@ -31,7 +31,7 @@ def run_benchmark(
     min_narratives: int,
     max_train: int | None,
     jobs: int,
-    json_file: Path | None,
+    output: Path | None,
     html_file: Path | None,
     console: Console,
     tasks: Sequence[str] = (),
@@ -39,20 +39,22 @@ def run_benchmark(
 ) -> dict[str, Any]:
     """Measure, write what was asked for, and return all results.
 
-    With ``json_file`` finished cells are kept beside it until all are done, so that the same
-    command goes on where an interrupted one stopped.
+    ``output`` is the file for all results as JSON, ``html_file`` that of the page. With ``output``
+    finished cells are kept beside it until all are done, so that the same command goes on where an
+    interrupted one stopped.
     """
+    asked = check_tasks(tasks)
     plan = bench.Plan(
         corpora=tuple(corpora),
-        methods=_check(methods),
+        methods=_check(methods, asked),
         batches=tuple(dict.fromkeys(batches)),
         seeds=seeds,
         min_narratives=min_narratives,
         max_train=max_train,
-        tasks=check_tasks(tasks),
+        tasks=asked,
         curve=curve,
     )
-    keep = json_file.with_name(json_file.name + ".cells") if json_file else None
+    keep = output.with_name(output.name + ".cells") if output else None
     with Progress(
         TextColumn("measuring"),
         BarColumn(),
@@ -70,8 +72,8 @@ def run_benchmark(
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     result = report(cells, plan, costs)
-    if json_file:
-        write_atomically(json_file, json.dumps(result, indent=1).encode())
+    if output:
+        write_atomically(output, json.dumps(result, indent=1).encode())
     if html_file:
         command = shlex.join(["elision", *sys.argv[1:]])
         write_atomically(html_file, html_report(result, command).encode())
@@ -80,5 +82,5 @@ def run_benchmark(
     return result
 
 
-def _check(names: Sequence[str]) -> tuple[str, ...]:
-    return methods.check_methods(names)
+def _check(names: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
+    return methods.check_methods(names, tasks)

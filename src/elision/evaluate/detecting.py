@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask.score import conform
 from elision.evaluate.cloze import LEAST_EVENTS, TEST_SHARE
 from elision.evaluate.learned import learn
 
@@ -56,11 +55,11 @@ def detect_domain(
     """
     told = domain.filter(min_events=LEAST_EVENTS)
     train, test = told.split(TEST_SHARE, random_state=seed)
-    asked = learn(train, seed, method, events=told.vocabulary).asked
+    script = learn(train, seed, method, events=told.vocabulary)
     bigram = bigram_costs(train.events, told.vocabulary)
 
     def measured(tellings: Sequence[Sequence[str]]) -> Measures:
-        found = conform(asked, tellings)
+        found = script.conform(tellings)
         values = {name: [measure(one) for one in found] for name, measure in MEASURES.items()}
         costs = [bigram(one) for one in tellings]
         values["bigram an event"] = [float(np.mean(one)) for one in costs]

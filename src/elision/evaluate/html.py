@@ -12,6 +12,7 @@ from elision.evaluate.markup import Entry, escaped, folded, page, table
 from elision.evaluate.plots import Pen, plots
 from elision.evaluate.tables import (
     LEVEL,
+    accuracy_columns,
     batch_sizes,
     claim_rows,
     domain_accuracy,
@@ -151,7 +152,7 @@ def _corpus(result: Result, corpus: str, pen: Pen | None) -> list[str]:
 
 def _accuracy(result: Result, corpus: str) -> list[str]:
     """The table like the paper's Table 1, and every batch size by itself."""
-    batches = batch_sizes(result, corpus)
+    columns = accuracy_columns(result, corpus)
     rows = table_rows(result, corpus)
     top = percent(max(value for row in rows for value, _ in row["by_batch"].values()))
     best = {
@@ -167,21 +168,17 @@ def _accuracy(result: Result, corpus: str) -> list[str]:
             )
             for batch, (value, error) in row["by_batch"].items()
         }
-        if None in found:
-            accuracy = [found[None]._replace(span=max(1, len(batches)))]
-        else:
-            accuracy = [found.get(batch, Entry("")) for batch in batches]
         lines.append(
             [
                 Entry(row["method"]),
-                *accuracy,
+                *(found.get(batch, Entry("")) for batch in columns),
                 *(
                     Entry(write(row[name]), write(row[name]) == bold.get(name))
                     for name, write in MEASURES.items()
                 ),
             ]
         )
-    heads = [f"r\u00a0=\u00a0{batch}" for batch in batches] or ["top-1"]
+    heads = [head.replace(" ", "\u00a0") for head in columns.values()]
     every = [
         [row["method"], _batch(row), str(row["domains"])]
         + [percent(row["top1"], row["stderr"] if row["domains"] > 1 else None)]
@@ -192,8 +189,8 @@ def _accuracy(result: Result, corpus: str) -> list[str]:
         table(["Method", *heads, *NAMES], lines, texts={0}),
         (
             '<p class="note">Mean over domains ± standard error over domains; r is the batch size,'
-            " and a figure across the columns does not depend on it. Top-3, log-loss, expected"
-            " calibration error and seconds are means over r. The best is bold.</p>"
+            " on which not all methods depend. Top-3, log-loss, expected calibration error and"
+            " seconds are means over r. The best is bold.</p>"
         ),
         folded(
             "Every batch size by itself",
@@ -206,7 +203,9 @@ def _accuracy(result: Result, corpus: str) -> list[str]:
 def _claims(result: Result, corpus: str) -> list[str]:
     rows = claim_rows(result, corpus)
     if not rows:
-        return ["<p>The methods that the paper compares were not measured.</p>"]
+        return [
+            "<p>Nothing to test: it takes two methods that the paper compares, two domains.</p>"
+        ]
     lines = [
         [
             f"{row['better']} above {row['worse']}",
@@ -360,11 +359,11 @@ def _protocol(result: Result, corpora: list[str]) -> list[str]:
         "Calibration": "Expected calibration error over ten equal bins of the largest probability"
         " given to any event, over all narratives of a corpus.",
         "Seconds": "To learn a domain and answer its test narratives, once, on the machine of the"
-        " run; the only figures that differ from run to run. Default and consensus learn once"
-        " for both, and each is charged for all of it.",
+        " run; the only figures that differ from run to run. A method learns once for all"
+        " tasks, and each task is charged for it.",
         "Methods": ", ".join(map(str, given.get("methods", methods.ALL)))
-        + "; default is what elision learn uses, consensus the one script that it shows, asked"
-        " alone; marginal is one script by the marginal score.",
+        + "; default is what elision learn uses; marginal is a script alone, by the marginal"
+        " score.",
     }
     parts = ["<h2>Protocol</h2>", "<dl>"]
     for name, text in facts.items():

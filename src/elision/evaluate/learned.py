@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elision.learning import make_learner
 
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.corpus import Corpus
+    from elision.script import Script
 
 
-def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None = None) -> Any:
+def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None = None) -> Script:
     """Learn from the tellings of one domain; sentences are turned into events first.
 
     Parameters

@@ -41,7 +41,6 @@ thead th { vertical-align: bottom; white-space: normal; color: var(--soft); font
 tbody th { font-weight: 500; }
 .t { text-align: left; }
 tr > :first-child { position: sticky; left: 0; background: var(--paper); }
-td[colspan] { text-align: center; }
 .best { font-weight: 700; }
 details { margin: .6rem 0; }
 summary { cursor: pointer; color: var(--link); }
@@ -68,7 +67,6 @@ class Entry(NamedTuple):
 
     text: str
     best: bool = False
-    span: int = 1
 
 
 def page(parts: Iterable[str]) -> str:
@@ -121,7 +119,6 @@ def table(
             names = [*(["t"] if place in texts else []), *(["best"] if entry.best else [])]
             tag, given = ("td", "") if place else ("th", ' scope="row"')
             given += f' class="{" ".join(names)}"' if names else ""
-            given += f' colspan="{entry.span}"' if entry.span > 1 else ""
             line.append(f"<{tag}{given}>{escaped(entry.text)}</{tag}>")
         body.append(f"<tr>{''.join(line)}</tr>")
     inside = "\n".join(body)

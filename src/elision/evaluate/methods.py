@@ -5,26 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError
-from elision.learn.answers import ScriptAnswers
 from elision.learn.baselines import (
     BidirectionalBigram,
     Conditional,
     Frequency,
     LogisticGap,
+    NGram,
     SkipNaiveBayes,
 )
-from elision.learn.ensemble import ScriptEnsemble
 from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.learning import DEFAULT, make_learner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Self
+    from collections.abc import Sequence
 
-    from elision.evaluate.cloze import Filler
     from elision.learn.search import Costs
-    from elision.learn.sem import Narratives
-    from elision.script import Script
 
 BASELINES: dict[str, Any] = {
     "Frequency": Frequency,
@@ -32,6 +27,7 @@ BASELINES: dict[str, Any] = {
     "BidirectionalBigram": BidirectionalBigram,
     "SkipNaiveBayes": SkipNaiveBayes,
     "LogisticGap": LogisticGap,
+    "NGram": NGram,
 }
 LEARNERS: dict[str, Any] = {
     "BMM": BMM,
@@ -41,32 +37,33 @@ LEARNERS: dict[str, Any] = {
 }
 """Learners of the paper, which depend on the batch size."""
 
-OWN = {"marginal": "marginal", "consensus": "ensemble", "default": DEFAULT}
-"""What ``elision learn`` offers beyond the paper, and the learner of each: "marginal" is one
-script, "default" what is used unless told otherwise, "consensus" the one script that an ensemble
-shows, asked alone."""
+PLAIN = ("BMM", "BMMEM")
+"""Those without elisions."""
+
+OWN = ("marginal", DEFAULT)
+"""What ``elision learn`` offers beyond the paper: "marginal" is a script alone, by the marginal
+score, "default" what is used unless told otherwise."""
 
 ALL = (*BASELINES, *LEARNERS, *OWN)
 """Every method."""
 
+NEXT = ("Frequency", "Conditional", "NGram", *LEARNERS, *OWN)
+"""Methods that say what comes next."""
 
-class Consensus(ScriptAnswers, ScriptEnsemble):
-    """The one script that stands for an ensemble, backed off for filling gaps, asked alone."""
 
-    @classmethod
-    def of(cls, learner: ScriptEnsemble) -> Self:
-        """Ask an ensemble that has learned already."""
-        one = cls(**learner.get_params())
-        one.__dict__.update(learner.__dict__)
-        if hasattr(one, "filler_"):
-            one.script_ = one.filler_
-        return one
+def can(method: str, task: str) -> bool:
+    """Whether a method has an answer to a task; where it has none, it is not measured.
 
-    def resume(self, X: Narratives, kept: Mapping[int, Script] | None) -> Self:
-        """Fit, and then answer by the one script."""
-        super().resume(X, kept)
-        self.script_ = self.filler_
-        return self
+    Scripts without elisions have nothing to say about hidden events.
+
+    Examples
+    --------
+    >>> can("NGram", "next"), can("NGram", "one"), can("BMM", "hidden")
+    (True, False, False)
+    """
+    if task == "next":
+        return method in NEXT
+    return method != "NGram" and not (task == "hidden" and method in PLAIN)
 
 
 def has_batches(method: str) -> bool:
@@ -74,8 +71,8 @@ def has_batches(method: str) -> bool:
     return method in LEARNERS
 
 
-def check_methods(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the methods asked for, all if none is.
+def check_methods(names: Sequence[str], tasks: Sequence[str] = ("one",)) -> tuple[str, ...]:
+    """Return the methods asked for, or all that have an answer to some of the tasks.
 
     Examples
     --------
@@ -85,41 +82,19 @@ def check_methods(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if name not in ALL:
             raise InputError(f"method {name!r}, expected some of {', '.join(ALL)}")
-    return tuple(dict.fromkeys(names)) or ALL
+        if not any(can(name, task) for task in tasks):
+            raise InputError(f"method {name!r} has no answer to {' or '.join(tasks)}")
+    return tuple(dict.fromkeys(names)) or tuple(
+        name for name in ALL if any(can(name, task) for task in tasks)
+    )
 
 
-def learner_of(method: str) -> str:
-    """What a method learns by: methods of the same learner need to learn only once.
-
-    Examples
-    --------
-    >>> learner_of("consensus"), learner_of("BMM")
-    ('ensemble', 'BMM')
-    """
-    return OWN.get(method, method)
-
-
-def asked_as(method: str, learned: Any) -> Filler:
-    """What has been learned by the learner of a method, as the method asks it."""
-    found: Filler = Consensus.of(learned) if method == "consensus" else learned
-    return found
-
-
-def make(
-    method: str, events: Sequence[str], *, batch: int | None, seed: int, costs: Costs
-) -> Filler:
-    """Make a fresh filler of this name."""
-    return asked_as(method, make_learner_of(method, events, batch=batch, seed=seed, costs=costs))
-
-
-def make_learner_of(
-    method: str, events: Sequence[str], *, batch: int | None, seed: int, costs: Costs
-) -> Any:
-    """Make the learner of a method, see `learner_of`."""
+def make(method: str, events: Sequence[str], *, batch: int | None, seed: int, costs: Costs) -> Any:
+    """Make a fresh learner of this name."""
     if method in BASELINES:
         return BASELINES[method](events=events)
     if method in OWN:
-        return make_learner(OWN[method], events=events, random_state=seed)
+        return make_learner(method, events=events, random_state=seed)
     options: dict[str, Any] = {"score": "approx"} if method == "SEMHMM-approx" else {}
     return LEARNERS[method](
         batch_size=batch,

@@ -1,13 +1,12 @@
 """Are the steps found that people really left out.
 
-    python -m elision.evaluate.omissions FILE [--seeds N] [--json FILE]
+    python -m elision.evaluate.omissions FILE [--seeds N] [--json]
 
 FILE has narratives with a field ``missing``: the events (or steps) that the performer left out. In
 each domain the recordings are divided into folds; what is learned from the other recordings, as
-they are, ranks the steps of each held-out one by how likely it lacks them. A ranking is judged
-twice: over all steps of the domain, where a method has to know that what is told is not missing,
-and over the untold ones only. Where every step of an activity is obligatory, the latter is no
-question at all: then the untold steps are the missing ones, and any order of them is right.
+they are, ranks all steps of the domain by how likely each held-out one lacks them. Where every step
+of an activity is obligatory, the untold steps are the missing ones: then the only question is
+whether a method knows that what is told is not missing.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ import argparse
 import json
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from elision.ask.chances import missing_chances
 from elision.errors import ElisionError, InputError
 from elision.evaluate import methods
 from elision.evaluate.cloze import TIE
 from elision.evaluate.report import one_sided_p
-from elision.evaluate.tables import markdown_table, percent, points, probability
+from elision.evaluate.tables import markdown_table, one_line, percent, points, probability
 from elision.learning import DEFAULT, make_learner
 
 if TYPE_CHECKING:
@@ -112,47 +111,39 @@ def scores(
 ) -> Scores:
     """What every method learned from ``train`` says of recordings; ``given`` are its settings.
 
-    "anywhere" is the chance that an event is the only one missing, summed over places; "unsaid" the
-    expected number of places where it happened and was not told. A single script has the same event
-    in several states where its place varies, and takes those that it passes for unsaid although
-    another one told the event; an ensemble has learned that what is told is seldom told again.
+    All are summed over places: "anywhere" is the chance that an event is the only one missing,
+    "missing" that it is missing from the record, "unsaid" that the script passes it in silence,
+    which is the same where nothing but the script answers.
     """
     events = given["events"]
     found: Scores = {}
     for name in ("Frequency", "BidirectionalBigram", "SkipNaiveBayes", "LogisticGap"):
         found[name] = methods.BASELINES[name](events=events).fit(train).predict_anywhere(asked)
-    for name, method in (("marginal", "marginal"), ("default", DEFAULT)):
-        learner = make_learner(method, **given).fit(train)
+    for name in methods.OWN:
+        learner = make_learner(name, **given).fit(train)
         found[f"{name}, anywhere"] = learner.predict_anywhere(asked)
-        found[f"{name}, unsaid"] = _unsaid(learner, asked, events)
+        found[f"{name}, missing"] = _anywhere(learner.predict_hidden(asked), events)
+        if learner.script_.telling is not None:
+            unsaid = missing_chances(learner.script_, [list(one) for one in asked])
+            found[f"{name}, unsaid"] = _anywhere(unsaid, events)
     return found
 
 
-def _unsaid(learner: Any, asked: Sequence[tuple[str, ...]], events: Sequence[str]) -> Any:
-    number = {event: o for o, event in enumerate(events)}
-    total = np.zeros((len(asked), len(events)))
-    model = getattr(learner, "ensemble_", None) or learner.script_
-    for row, story in zip(total, model.between_many(asked, least=0.0), strict=True):
-        for gap in story.unsaid:
-            for step in gap:
-                row[number[step.event]] += step.probability
-    return total
+def _anywhere(places: Sequence[NDArray[np.float64]], events: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([one.sum(axis=0) for one in places]).reshape(len(places), len(events))
 
 
-def judge(
-    score: NDArray[np.float64], events: Sequence[str], one: Recording, *, untold: bool
-) -> Judged:
-    """Judge a ranking of all events, or of the untold ones; ties go against what is missing.
+def judge(score: NDArray[np.float64], events: Sequence[str], one: Recording) -> Judged:
+    """Judge a ranking of all events; ties go against what is missing.
 
     Examples
     --------
     >>> one = Recording(("a",), frozenset({"b", "c"}))
-    >>> judge(np.array([0.5, 0.4, 0.1]), ["a", "b", "c"], one, untold=False)
+    >>> judge(np.array([0.5, 0.4, 0.1]), ["a", "b", "c"], one)
     Judged(precision=0.5, hit=0.0, average_precision=0.5833333333333333)
     """
-    kept = [o for o, event in enumerate(events) if not (untold and event in one.told)]
-    right = np.array([events[o] in one.missing for o in kept])
-    value = np.round(score[kept] / max(score[kept].max(initial=0.0), TIE), 12)
+    right = np.array([event in one.missing for event in events])
+    value = np.round(score / max(score.max(initial=0.0), TIE), 12)
     order = np.lexsort((right, -value))
     hits = right[order]
     wanted = len(one.missing)  # also what the method has no name for
@@ -174,18 +165,31 @@ def measure(
     *,
     seeds: int = 3,
     answer: Callable[..., Scores] = scores,
+    progress: Callable[[int, int, str], object] | None = None,
 ) -> dict[str, Any]:
     """Cross-validate all methods on all domains.
+
+    Parameters
+    ----------
+    parts
+        The recordings of each domain, see `recordings_of`.
+    seeds
+        How many divisions into folds.
+    answer
+        What gives the scores of all methods.
+    progress
+        Called before each division with how many are done, how many there are, and the domain.
 
     Returns
     -------
     dict
-        ``methods``: the means over recordings, seeds averaged, of each measure over all steps and
-        over the untold ones. ``comparisons``: differences in average precision. ``obligatory``:
-        the share of untold steps that are missing; at 1 the untold are no question.
+        ``methods``: the means over recordings, seeds averaged, of each measure. ``comparisons``:
+        differences in average precision. ``obligatory``: the share of untold steps that are
+        missing.
     """
-    values: dict[tuple[str, bool], dict[tuple[str, int], list[Judged]]] = {}
-    for domain, recordings in parts.items():
+    values: dict[str, dict[tuple[str, int], list[Judged]]] = {}
+    tell = progress or (lambda *_: None)
+    for place, (domain, recordings) in enumerate(parts.items()):
         if len(recordings) < LEAST_RECORDINGS:
             raise InputError(
                 f"{len(recordings)} recordings, expected {LEAST_RECORDINGS} or more",
@@ -193,6 +197,7 @@ def measure(
             )
         events = tuple(sorted({event for one in recordings for event in one.told}))
         for seed in range(seeds):
+            tell(place * seeds + seed, len(parts) * seeds, domain)
             for fold in _folds(len(recordings), seed):
                 out = set(fold)
                 asked = [k for k in fold if recordings[k].missing]
@@ -203,37 +208,30 @@ def measure(
                     train, [recordings[k].told for k in asked], events=events, random_state=seed
                 )
                 for method, rows in found.items():
+                    by = values.setdefault(method, {})
                     for k, row in zip(asked, rows, strict=True):
-                        for untold in (False, True):
-                            by = values.setdefault((method, untold), {})
-                            judged = judge(row, events, recordings[k], untold=untold)
-                            by.setdefault((domain, k), []).append(judged)
+                        by.setdefault((domain, k), []).append(judge(row, events, recordings[k]))
     return _result(values, parts, seeds)
 
 
-def _result(values: Any, parts: dict[str, list[Recording]], seeds: int) -> dict[str, Any]:
+def _result(
+    values: dict[str, dict[tuple[str, int], list[Judged]]],
+    parts: dict[str, list[Recording]],
+    seeds: int,
+) -> dict[str, Any]:
     means = {
-        key: np.array([np.mean(judged, axis=0) for judged in by.values()])
-        for key, by in values.items()
+        method: np.array([np.mean(judged, axis=0) for judged in by.values()])
+        for method, by in values.items()
     }
-    names = list(dict.fromkeys(method for method, _ in means))
     rows = [
-        {
-            "method": method,
-            **{
-                kind: dict(zip(MEASURES, means[method, untold].mean(axis=0).tolist(), strict=True))
-                for kind, untold in (("all_steps", False), ("untold_steps", True))
-            },
-        }
-        for method in names
+        {"method": method, **dict(zip(MEASURES, values.mean(axis=0).tolist(), strict=True))}
+        for method, values in means.items()
     ]
     comparisons = []
-    for method in names:
+    for method in means:
         for against in COMPARED:
-            if method.startswith("default") and against in names:
-                gap = (means[method, False] - means[against, False])[
-                    :, MEASURES.index("average_precision")
-                ]
+            if method.startswith(DEFAULT) and against in means:
+                gap = (means[method] - means[against])[:, MEASURES.index("average_precision")]
                 comparisons.append(
                     {
                         "method": method,
@@ -270,17 +268,8 @@ def _obligatory(parts: dict[str, list[Recording]]) -> float:
 def tables(result: dict[str, Any]) -> str:
     """The result in Markdown."""
     rows = [
-        [
-            row["method"],
-            *(
-                percent(row[kind][name])
-                for kind in ("all_steps", "untold_steps")
-                for name in MEASURES
-            ),
-        ]
-        for row in result["methods"]
+        [row["method"], *(percent(row[name]) for name in MEASURES)] for row in result["methods"]
     ]
-    heads = [f"{name}{kind}" for kind in ("", ", untold") for name in ("P@m", "hit@1", "MAP")]
     compared = [
         [
             f"{row['method']} above {row['against']}",
@@ -297,9 +286,9 @@ def tables(result: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             said,
-            markdown_table(["Method", *heads], rows, {0}),
+            markdown_table(["Method", "P@m", "hit@1", "MAP"], rows, {0}),
             (
-                "Mean average precision over all steps; one-sided paired t-test over recordings,"
+                "Mean average precision; one-sided paired t-test over recordings,"
                 " not corrected, as if those of a domain were independent:"
             ),
             markdown_table(["Comparison", "Difference", "p"], compared, {0}),
@@ -318,19 +307,24 @@ def main(arguments: Iterable[str] | None = None) -> int:
     )
     parser.add_argument("file", metavar="FILE", help="narratives with a field 'missing'")
     parser.add_argument("--seeds", type=int, default=3, help="divisions into folds")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
+    parser.add_argument("--json", action="store_true", help="all figures, as JSON")
     options = parser.parse_args(None if arguments is None else list(arguments))
     try:
         if options.seeds < 1:
             raise InputError(f"--seeds is {options.seeds}, expected a whole number from 1")
-        result = measure(recordings_of(read(options.file)), seeds=options.seeds)
+        parts = recordings_of(read(options.file))
+        result = measure(parts, seeds=options.seeds, progress=_tell)
     except ElisionError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
-    sys.stdout.write(tables(result) + "\n")
+    text = json.dumps(result, indent=1) if options.json else tables(result)
+    sys.stdout.write(text + "\n")
     return 0
+
+
+def _tell(done: int, total: int, domain: str) -> None:
+    sys.stderr.write(f"{done + 1} of {total}: {one_line(domain)}\n")
+    sys.stderr.flush()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.ask._precedence import improved
-from elision.ask.order import order
 from elision.errors import InputError
 from elision.evaluate.cloze import LEAST_EVENTS, TEST_SHARE
 from elision.evaluate.learned import learn
@@ -22,11 +21,12 @@ if TYPE_CHECKING:
 def order_domain(domain: Corpus, seed: int, method: str) -> dict[str, float]:
     """Order the events of each test telling, and return the share of pairs that are right.
 
-    Repeated events count where they were first told.
+    Repeated events count where they were first told. The answers of what was learned stand under
+    the name of its method.
     """
     told = domain.filter(min_events=LEAST_EVENTS)
     train, test = told.split(TEST_SHARE, random_state=seed)
-    asked = learn(train, seed, method, events=told.vocabulary).asked
+    script = learn(train, seed, method, events=told.vocabulary)
     position = mean_positions(train.events)
     pairs = pair_counts(train.events, told.vocabulary)
     number = {event: o for o, event in enumerate(told.vocabulary)}
@@ -42,11 +42,11 @@ def order_domain(domain: Corpus, seed: int, method: str) -> dict[str, float]:
             np.argsort([position.get(event, 0.5) for event in events], kind="stable"),
         )
         try:
-            found = order(asked, events)
+            found = script.order(events)
         except InputError:  # the script cannot tell them together
-            answers = {"script": tuple(events), "likeliest telling": tuple(events)}
+            answers = {method: tuple(events), "likeliest telling": tuple(events)}
         else:
-            answers = {"script": found.events, "likeliest telling": found.likeliest[0].events}
+            answers = {method: found.events, "likeliest telling": found.likeliest[0].events}
         answers["mean position"] = tuple(sorted(events, key=lambda e: position.get(e, 0.5)))
         answers["pairs in training"] = tuple(events[place] for place in by_pairs.tolist())
         for name, answer in answers.items():

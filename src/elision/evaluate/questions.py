@@ -99,10 +99,10 @@ def table(rows: Sequence[Row]) -> str:
 
     Examples
     --------
-    >>> print(table([{"name": "script", "mean": 0.9, "error": 0.01, "values": [0.9]}]))
+    >>> print(table([{"name": "default", "mean": 0.9, "error": 0.01, "values": [0.9]}]))
     | | mean | ± |
     |---|---|---|
-    | script | 0.9000 | 0.0100 |
+    | default | 0.9000 | 0.0100 |
     """
     columns = [name for name in rows[0] if name not in ("name", "values")]
     heads = ["±" if name == "error" else name for name in columns]

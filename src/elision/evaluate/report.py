@@ -12,7 +12,7 @@ from elision.evaluate.cloze import LEAST_PROBABILITY, TASKS, calibration_error
 from elision.evaluate.names import corpus_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,7 @@ BINS = 10
 
 
 TABLES = (
-    *("cells", "summary", "other_tasks", "tests"),
+    *("cells", "summary", "other_tasks"),
     *("by_frequency", "by_length", "reliability", "curve"),
 )
 """Lists of rows in a result, each with its corpus and method."""
@@ -48,6 +48,7 @@ def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str
     names = corpus_names(plan.corpora)
     every = [cell for cell in cells if not cell.of_curve]
     whole = [cell for cell in every if cell.task == "one"]
+    accuracy = {key: _by_domain(group, _top1) for key, group in _grouped(whole).items()}
     return {
         "protocol": {
             "task": TASKS["one"],
@@ -68,22 +69,19 @@ def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str
             {"task": task, **row}
             for task in plan.tasks
             if task != "one"
-            for row in summary([cell for cell in every if cell.task == task])
+            for row in _summary_of(task, [cell for cell in every if cell.task == task])
         ],
-        "comparisons": comparisons(
-            {key: _by_domain(group, _top1) for key, group in _grouped(whole).items()}
-        ),
-        "tests": tests(whole),
+        "comparisons": comparisons(accuracy),
+        "tests": tests(accuracy),
         "by_frequency": by_band(whole, "times_told", BANDS),
         "by_length": by_band(whole, "length", LENGTHS),
         "reliability": reliability(whole),
-        "curve": curve(cells),
+        "curve": curve([cell for cell in cells if cell.task == "one"]),
     }
 
 
 def _cell_row(cell: Cell) -> dict[str, Any]:
-    rank = np.array(cell.rank)
-    return {
+    row = {
         "task": cell.task,
         "corpus": cell.corpus,
         "domain": cell.domain,
@@ -92,15 +90,34 @@ def _cell_row(cell: Cell) -> dict[str, Any]:
         "seed": cell.seed,
         "n_train": cell.n_train,
         "n_test": cell.n_test,
-        "top1": float((rank == 1).mean()),
-        "top3": float((rank <= 3).mean()),
-        "log_loss": _log_loss(cell),
         "seconds": cell.seconds,
     }
+    measures = HIDDEN_MEASURES if cell.task == "hidden" else CLOZE_MEASURES
+    return row | {name: measure(cell) for name, measure in measures.items()}
 
 
 def _log_loss(cell: Cell) -> float:
     return float(-np.log(np.maximum(cell.probability, LEAST_PROBABILITY)).mean())
+
+
+def _top1(cell: Cell) -> float:
+    return float((np.array(cell.rank) == 1).mean())
+
+
+def _top3(cell: Cell) -> float:
+    return float((np.array(cell.rank) <= 3).mean())
+
+
+CLOZE_MEASURES: dict[str, Callable[[Cell], float]] = {
+    "top1": _top1,
+    "top3": _top3,
+    "log_loss": _log_loss,
+}
+HIDDEN_MEASURES: dict[str, Callable[[Cell], float]] = {
+    "average_precision": lambda cell: cell.average_precision or 0.0,
+    "f1": lambda cell: cell.f1 or 0.0,
+}
+"""What is measured of a cell; the first has its standard error over domains in the summary."""
 
 
 def _grouped(cells: Iterable[Cell]) -> dict[Key, list[Cell]]:
@@ -118,44 +135,47 @@ def _by_domain(cells: Sequence[Cell], value: Any) -> dict[str, float]:
     return {domain: float(np.mean(values)) for domain, values in found.items()}
 
 
-def _top1(cell: Cell) -> float:
-    return float((np.array(cell.rank) == 1).mean())
+def _summary_of(task: str, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    return hidden_summary(cells) if task == "hidden" else summary(cells)
 
 
 def summary(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Mean over domains of each method, with the standard error over domains."""
     rows = []
     for key, group in _grouped(cells).items():
-        top1 = list(_by_domain(group, _top1).values())
-        top3 = _by_domain(group, lambda cell: float((np.array(cell.rank) <= 3).mean()))
-        loss = _by_domain(group, _log_loss)
         confidence = np.concatenate([cell.confidence for cell in group])
         right = np.concatenate([np.array(cell.rank) == 1 for cell in group])
-        spread = float(np.std(top1, ddof=1) / np.sqrt(len(top1))) if len(top1) > 1 else 0.0
-        rows.append(
-            {
-                "corpus": key.corpus,
-                "method": key.method,
-                "batch": key.batch,
-                "domains": len(top1),
-                "top1": float(np.mean(top1)),
-                "stderr": spread,
-                "top3": float(np.mean(list(top3.values()))),
-                "log_loss": float(np.mean(list(loss.values()))),
-                "ece": calibration_error(confidence, right),
-                "seconds": float(np.mean([cell.seconds for cell in group])),
-            }
-        )
+        error = {"ece": calibration_error(confidence, right)}
+        rows.append(_summary_row(key, group, CLOZE_MEASURES) | error)
     return rows
 
 
-def tests(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def hidden_summary(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """The same of hidden events: average precision and the best F1."""
+    return [_summary_row(key, group, HIDDEN_MEASURES) for key, group in _grouped(cells).items()]
+
+
+def _summary_row(
+    key: Key, cells: Sequence[Cell], measures: Mapping[str, Callable[[Cell], float]]
+) -> dict[str, Any]:
+    found = {name: list(_by_domain(cells, value).values()) for name, value in measures.items()}
+    first = next(iter(found.values()))
+    return {
+        **key._asdict(),
+        "domains": len(first),
+        **{name: float(np.mean(values)) for name, values in found.items()},
+        "stderr": float(np.std(first, ddof=1) / np.sqrt(len(first))) if len(first) > 1 else 0.0,
+        "seconds": float(np.mean([cell.seconds for cell in cells])),
+    }
+
+
+def tests(accuracy: Mapping[Key, Mapping[str, float]]) -> list[dict[str, Any]]:
     """One-sided paired t-tests over domains for every pair, better method first.
 
-    At each batch size the learners are compared with one another and with what has no batches.
-    ``p_corrected`` is Holm's, over all tests of a corpus.
+    ``accuracy`` has the mean over seeds of each domain. At each batch size the learners are
+    compared with one another and with what has no batches. ``p_corrected`` is Holm's, over all
+    tests of a corpus.
     """
-    accuracy = {key: _by_domain(group, _top1) for key, group in _grouped(cells).items()}
     rows: list[dict[str, Any]] = []
     for corpus in dict.fromkeys(key.corpus for key in accuracy):
         here = [key for key in accuracy if key.corpus == corpus]
@@ -174,13 +194,13 @@ def tests(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 def _test(
     better: Key,
     worse: Key,
-    first: dict[str, float],
-    second: dict[str, float],
+    first: Mapping[str, float],
+    second: Mapping[str, float],
     batches: set[int | None],
 ) -> dict[str, Any] | None:
     domains = [domain for domain in first if domain in second]
     gap = np.array([first[domain] - second[domain] for domain in domains])
-    if len(domains) < 2 or gap.mean() <= 0:
+    if len(domains) < 2 or gap.mean() < 1e-12:
         return None
     return {
         "corpus": better.corpus,
@@ -220,7 +240,6 @@ class Pair(NamedTuple):
 PAIRS = (
     Pair("default", "LogisticGap"),
     Pair("default", "SEMHMM"),
-    Pair("consensus", "BidirectionalBigram"),
 )
 """Chosen beforehand; where the other depends on the batch size, its largest is taken."""
 
@@ -260,7 +279,9 @@ def comparisons(accuracy: Mapping[Key, Mapping[str, float]]) -> list[dict[str, A
 
 
 def merged(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Several results as one; of the same method on the same corpus, the later one's figures.
+    """Several results as one; of the same method and task on the same corpus, the later's figures.
+
+    Tests and comparisons are made anew, over the domains that both methods were measured on.
 
     Examples
     --------
@@ -270,11 +291,12 @@ def merged(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for result in results:
-        new = {(row["corpus"], row["method"]) for row in result["summary"]}
+        new = {
+            _measured(row) for name in ("summary", "other_tasks") for row in result.get(name, [])
+        }
         for name, rows in tables.items():
-            if name != "tests":  # they hold within one run only
-                kept = [row for row in rows if (row["corpus"], row["method"]) not in new]
-                tables[name] = kept + result.get(name, [])
+            kept = [row for row in rows if _measured(row) not in new]
+            tables[name] = kept + result.get(name, [])
     protocol = dict(results[-1]["protocol"])
     for name in ("corpora", "methods", "tasks"):
         protocol[name] = list(
@@ -293,7 +315,12 @@ def merged(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
         key: {domain: float(np.mean(values)) for domain, values in domains.items()}
         for key, domains in told.items()
     }
-    return {"protocol": protocol, **tables, "comparisons": comparisons(means)}
+    made = {"comparisons": comparisons(means), "tests": tests(means)}
+    return {"protocol": protocol, **tables, **made}
+
+
+def _measured(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row.get("task", "one"), row["corpus"], row["method"]
 
 
 def _correct(rows: list[dict[str, Any]]) -> None:

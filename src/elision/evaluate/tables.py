@@ -77,6 +77,16 @@ def batch_sizes(result: Result, corpus: str) -> list[int]:
     return sorted({batch for batch in here if batch is not None})
 
 
+def accuracy_columns(result: Result, corpus: str) -> dict[int | None, str]:
+    """Batch sizes of a corpus with their heads, first None for what does not depend on them."""
+    batches = batch_sizes(result, corpus)
+    rows = [row for row in result["summary"] if row["corpus"] == corpus]
+    heads: dict[int | None, str] = {}
+    if any(row["batch"] is None for row in rows):
+        heads[None] = "any r" if batches else "top-1"
+    return heads | {batch: f"r = {batch}" for batch in batches}
+
+
 def domain_accuracy(result: Result, corpus: str) -> dict[str, dict[tuple[str, int | None], float]]:
     """Accuracy of each method at each batch size, by domain, mean over seeds."""
     found: dict[str, dict[tuple[str, int | None], list[float]]] = {}
@@ -118,10 +128,11 @@ def table_rows(result: Result, corpus: str) -> list[Row]:
 
 
 def claim_rows(result: Result, corpus: str) -> list[Row]:
-    """What the tests say of the paper's claims, in the claimed direction, where it was measured.
+    """What the tests say of the paper's claims, in the claimed direction.
 
     Where the worse method came out ahead, the difference is negative and p is that of the claim:
-    one minus the other direction's. Where there is no test, p is ``None``.
+    one minus the other direction's. Methods that are equal have no p. Claims about methods that
+    were not both measured, or that differ on too few domains for a test, are left out.
     """
     tests = {
         (row["better"], row["worse"], row["batch"]): row
@@ -149,9 +160,10 @@ def claim_rows(result: Result, corpus: str) -> list[Row]:
             elif turned is not None:
                 row |= {"difference": -turned["difference"], "p": 1 - turned["p"]}
                 row["p_corrected"] = 1.0
+            elif abs(pair[0]["top1"] - pair[1]["top1"]) < 1e-12:
+                row |= {"difference": 0.0, "p": None, "p_corrected": None}
             else:
-                row |= {"difference": pair[0]["top1"] - pair[1]["top1"]}
-                row |= {"p": None, "p_corrected": None}
+                continue
             rows.append({**row, "verdict": _verdict(row)})
     return rows
 
@@ -163,7 +175,7 @@ def _at(summary: dict[Any, Row], method: str, batch: int | None) -> Any:
 
 def _verdict(row: Row) -> str:
     if row["p"] is None:
-        return "no test" if row["difference"] else "equal"
+        return "equal"
     if row["difference"] < 0:
         return "the other way round"
     if row["p_corrected"] < LEVEL:
@@ -244,19 +256,18 @@ def markdown_tables(result: Result) -> str:
 
 
 def _markdown_accuracy(result: Result, corpus: str, rows: list[Row]) -> str:
-    batches = batch_sizes(result, corpus)
-    heads = [f"r = {batch}" for batch in batches] or ["top-1"]
+    columns = accuracy_columns(result, corpus)
     lines = []
     for row in rows:
         found = {
             batch: percent(top1, error if row["domains"] > 1 else None)
             for batch, (top1, error) in row["by_batch"].items()
         }
-        accuracy = [found.get(batch, "") for batch in batches] or [""]
-        accuracy[0] = found.get(None, accuracy[0])
+        accuracy = [found.get(batch, "") for batch in columns]
         numbers = (percent(row["top3"]), f"{row['log_loss']:.3f}", f"{row['ece']:.3f}")
         lines.append([plain_text(row["method"]), *accuracy, *numbers, duration(row["seconds"])])
-    return markdown_table(["Method", *heads, "top-3", "log-loss", "ECE", "seconds"], lines, {0})
+    heads = ["Method", *columns.values(), "top-3", "log-loss", "ECE", "seconds"]
+    return markdown_table(heads, lines, {0})
 
 
 def _markdown_claims(claims: list[Row]) -> str:

@@ -1,4 +1,4 @@
-"""What a learner that ends with one script answers: gaps at known places, or anywhere."""
+"""What a learner that ends with a script answers, in arrays."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from elision.ask._at_once import in_slices
-from elision.ask.anywhere import insertions
-from elision.ask.fill import allowed_events, fill_gaps, gap_chances, overall
+from elision.ask.fill import allowed_events
 from elision.ask.heard import gap_positions, hear_all, single
-from elision.observations import Packer
+from elision.ask.who import who
+from elision.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.ask.heard import Heard
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
@@ -36,38 +34,62 @@ class ScriptAnswers:
         self, X: Iterable[Sequence[Observation]], *, unknown: Unknown = "error"
     ) -> NDArray[np.float64]:
         """Probability of each event of ``events_`` in the gap (None) of each narrative."""
-        check_is_fitted(self, "script_")
-        return fill_gaps(self.script_, X, unknown=unknown)
+        found = self.predict_gaps(X, unknown=unknown)
+        for place, rows in enumerate(found):
+            if len(rows) != 1:
+                raise InputError(f"narrative {place} has {len(rows)} gaps (None), expected one")
+        return np.concatenate([np.empty((0, len(self.script_.events))), *found])
 
     def predict_gaps(
         self, X: Iterable[Sequence[Observation]], *, unknown: Unknown = "error"
     ) -> list[NDArray[np.float64]]:
         """Probability of each event in each gap of each narrative, (gaps, events) each."""
-        check_is_fitted(self, "script_")
-        return _several(self.script_, hear_all(self.script_, X, unknown=unknown))
+        script = self._fitted()
+        heard = hear_all(script, X, unknown=unknown)
+        for one in heard:
+            gap_positions(one)
+        found: list[NDArray[np.float64]] = who(script, "gap_chances")(
+            script, heard, allowed_events(script, ())
+        )
+        return found
 
     def predict_anywhere(
         self, X: Iterable[Sequence[Observation]], *, unknown: Unknown = "error"
     ) -> NDArray[np.float64]:
         """Probability that each event is the one that a narrative lacks, its place unknown."""
+        script = self._fitted()
+        chances = who(script, "anywhere_chances")
+        every = allowed_events(script, ())
+        rows = [
+            chances(script, single(one, "predict anywhere"), every).sum(axis=0)
+            for one in hear_all(script, X, unknown=unknown)
+        ]
+        return np.array(rows).reshape(len(rows), len(script.events))
+
+    def predict_hidden(
+        self, X: Iterable[Sequence[Observation]], *, unknown: Unknown = "error"
+    ) -> list[NDArray[np.float64]]:
+        """Probability that each event is missing at each place, (events told + 1, events) each.
+
+        The place i is before the event i, the last one the end.
+        """
+        script = self._fitted()
+        items = [single(one, "predict hidden") for one in hear_all(script, X, unknown=unknown)]
+        found: list[NDArray[np.float64]] = who(script, "missing_chances")(script, items)
+        return found
+
+    def predict_next(
+        self, X: Iterable[Sequence[Observation]], *, unknown: Unknown = "error"
+    ) -> NDArray[np.float64]:
+        """Probability of each next event after each beginning, (beginnings, events + 1).
+
+        The last column is that of the end.
+        """
+        script = self._fitted()
+        items = [single(one, "predict next") for one in hear_all(script, X, unknown=unknown)]
+        found: NDArray[np.float64] = who(script, "next_chances")(script, items)
+        return found
+
+    def _fitted(self) -> Script:
         check_is_fitted(self, "script_")
-        heard = hear_all(self.script_, X, unknown=unknown)
-        rows = [_anywhere(self.script_, single(one, "predict anywhere")) for one in heard]
-        return np.array(rows).reshape(len(rows), len(self.script_.events))
-
-
-def _several(script: Script, heard: list[Heard]) -> list[NDArray[np.float64]]:
-    allowed = allowed_events(script, ())
-
-    def answer(part: list[Heard]) -> list[NDArray[np.float64]]:
-        gaps = [gap_positions(one) for one in part]
-        chances, _ = gap_chances(script, part, gaps, allowed)
-        return np.split(chances, np.cumsum([len(places) for places in gaps])[:-1])
-
-    return in_slices(heard, answer)
-
-
-def _anywhere(script: Script, items: list[Observation]) -> NDArray[np.float64]:
-    put = insertions(script, Packer(script.events).pack([items])).sum(axis=0)
-    total = put.sum()
-    return np.asarray(put / total) if total > 0 else overall(script)
+        return self.script_

@@ -1,8 +1,9 @@
-"""Gap fillers to compare with: the paper's two baselines and the strong ones it left out."""
+"""Methods to compare with: the paper's two baselines and the strong ones it left out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+START = -1
+"""Stands for the start of a narrative where histories are numbers of events."""
 
-class GapFiller(BaseEstimator, ABC):
-    """Common part of the baselines: names to numbers, and one answer for each gap.
 
-    Subclasses learn in ``_learn`` and answer in ``_weigh``, which gives a non-negative weight to
-    every event for one context, or in ``_weigh_all`` for many.
-    """
+class Baseline(BaseEstimator, ABC):
+    """Common part of the baselines: names to numbers; subclasses learn in ``_learn``."""
 
     def __init__(self, *, events: Sequence[str] | None = None) -> None:
         self.events = events
@@ -48,6 +48,22 @@ class GapFiller(BaseEstimator, ABC):
         except KeyError as error:
             raise InputError(f"unknown event {error.args[0]!r}, not in `events`") from None
         return self
+
+    def _numbers(self) -> dict[str, int]:
+        check_is_fitted(self, "events_")
+        return {event: o for o, event in enumerate(self.events_)}
+
+    @abstractmethod
+    def _learn(self, narratives: list[tuple[int, ...]]) -> None:
+        """Learn from narratives of event numbers."""
+
+
+class GapFiller(Baseline):
+    """A baseline with one answer for each gap.
+
+    Subclasses answer in ``_weigh``, which gives a non-negative weight to every event for one
+    context, or in ``_weigh_all`` for many.
+    """
 
     def predict_gap(self, X: Iterable[Sequence[str | None]]) -> NDArray[np.float64]:
         """Probability of each event of ``events_`` in the gap (None) of each narrative."""
@@ -67,22 +83,31 @@ class GapFiller(BaseEstimator, ABC):
         number = self._numbers()
         return np.array([self._anywhere(one, number) for one in X]).reshape(-1, len(number))
 
+    def predict_hidden(self, X: Iterable[Sequence[str]]) -> list[NDArray[np.float64]]:
+        """A number from 0 to 1 for each place and event: that the event is missing there.
+
+        Place i is before the i-th event told, and the last place the end: (events told + 1, events)
+        for each narrative.
+        """
+        number = self._numbers()
+        places = [[single_context(gap, number) for gap in every_place(one)] for one in X]
+        found = self._hidden([context for some in places for context in some])
+        ends = np.cumsum([len(some) for some in places], dtype=int)
+        return np.split(found, ends)[:-1]
+
+    def _hidden(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
+        """The chances of a gap at each place, as if one event were missing, at any place alike."""
+        places = np.array([len(one.before) + len(one.after) + 1 for one in contexts], float)
+        return np.asarray(self._chances(contexts) / places[:, None])
+
     def _anywhere(self, narrative: Sequence[str], number: dict[str, int]) -> NDArray[np.float64]:
         """Every place is as likely as another, as far as such a method can tell."""
         contexts = [single_context(one, number) for one in every_place(narrative)]
         return np.asarray(self._chances(contexts).mean(axis=0))
 
-    def _numbers(self) -> dict[str, int]:
-        check_is_fitted(self, "events_")
-        return {event: o for o, event in enumerate(self.events_)}
-
     def _chances(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
         weights = self._weigh_all(contexts).reshape(len(contexts), len(self.events_))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-    @abstractmethod
-    def _learn(self, narratives: list[tuple[int, ...]]) -> None:
-        """Learn from narratives of event numbers."""
 
     def _weigh_all(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
         return np.array([self._weigh(context) for context in contexts])
@@ -108,6 +133,16 @@ class Frequency(GapFiller):
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
         told = [event for one in narratives for event in one]
         self._count = np.bincount(told, minlength=len(self.events_)) + self.pseudocount
+        self._ends = len(narratives) + self.pseudocount
+
+    def predict_next(self, X: Iterable[Sequence[str]]) -> NDArray[np.float64]:
+        """Share of each event and, last, of the end among all that is told, whatever came before.
+
+        Events told already are as probable as ever: what is next is no gap.
+        """
+        check_is_fitted(self, "events_")
+        share = np.append(self._count, self._ends)
+        return np.tile(share / share.sum(), (len(list(X)), 1))
 
     def _weigh(self, context: Context) -> NDArray[np.float64]:
         weight = np.asarray(self._count, float).copy()
@@ -125,6 +160,12 @@ class Conditional(GapFiller):
 
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
         self._bigram = bigrams(narratives, len(self.events_), self.pseudocount)
+
+    def predict_next(self, X: Iterable[Sequence[str]]) -> NDArray[np.float64]:
+        """Probability of each event and, last, of the end after the last event of each X."""
+        number = self._numbers()
+        last = [[-1, *(number[event] for event in one if event in number)][-1] for one in X]
+        return np.asarray(self._bigram[np.array(last, int)])
 
     def _weigh(self, context: Context) -> NDArray[np.float64]:
         last = context.before[-1] if context.before else -1
@@ -145,6 +186,13 @@ class BidirectionalBigram(Conditional):
         following = context.after[0] if context.after else -1
         onward = steps_on(self._bigram, context.hidden_after)[:-1, following]
         return np.asarray(super()._weigh(context) * onward)
+
+    def _hidden(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
+        """The odds that an event was left out against that nothing was, as a chance."""
+        last = np.array([(-1, *one.before)[-1] for one in contexts], int)
+        following = np.array([(*one.after, -1)[0] for one in contexts], int)
+        put = self._bigram[last, :-1] * self._bigram[:-1, following].T
+        return np.asarray(put / (put + self._bigram[last, following][:, None]))
 
     def _anywhere(self, narrative: Sequence[str], number: dict[str, int]) -> NDArray[np.float64]:
         """Weigh a place by how much likelier the narrative becomes with an event put there."""
@@ -203,6 +251,65 @@ class LogisticGap(GapFiller):
                 surroundings(contexts, len(self.events_))
             )
         return weights
+
+
+class NGram(Baseline):
+    """What is told next by the last events, smoothed as by Witten and Bell (1991).
+
+    P(event | history) = (count + T P(event | shorter history)) / (total + T), with T the number of
+    different events that follow the history in training; below single events all are alike. The end
+    is one of them, and the start of a narrative is part of a history as an event is.
+
+    Parameters
+    ----------
+    order
+        Length of the n-grams: 3 goes by the last two events, 1 by none.
+    events
+        The vocabulary, if it is larger than what the narratives tell.
+
+    Examples
+    --------
+    >>> NGram(order=2).fit([["a", "b"], ["a", "b"]]).predict_next([["a"]]).argmax()
+    np.int64(1)
+    """
+
+    def __init__(self, *, events: Sequence[str] | None = None, order: int = 3) -> None:
+        super().__init__(events=events)
+        self.order = order
+
+    def _learn(self, narratives: list[tuple[int, ...]]) -> None:
+        if isinstance(self.order, bool) or not isinstance(self.order, int) or self.order < 1:
+            raise InputError(f"order is {self.order!r}, expected a whole number from 1")
+        self._followers: dict[tuple[int, ...], Counter[int]] = {}
+        for one in narratives:
+            line = (START, *one)
+            for place, following in enumerate((*one, len(self.events_)), start=1):
+                for history in self._histories(line[:place]):
+                    self._followers.setdefault(history, Counter())[following] += 1
+
+    def _histories(self, line: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """What the next event may depend on, the shortest first."""
+        longest = min(self.order - 1, len(line))
+        return [line[len(line) - length :] for length in range(longest + 1)]
+
+    def predict_next(self, X: Iterable[Sequence[str]]) -> NDArray[np.float64]:
+        """Probability of each event and, last, of the end after each beginning."""
+        number = self._numbers()
+        rows = [
+            self._row((START, *(number[event] for event in one if event in number))) for one in X
+        ]
+        return np.array(rows).reshape(len(rows), len(number) + 1)
+
+    def _row(self, line: tuple[int, ...]) -> NDArray[np.float64]:
+        row = np.full(len(self.events_) + 1, 1 / (len(self.events_) + 1))
+        for history in self._histories(line):
+            followers = self._followers.get(history)
+            if followers is None:  # nor is anything longer known
+                break
+            row *= len(followers)
+            row[list(followers)] += list(followers.values())
+            row /= followers.total() + len(followers)
+        return row
 
 
 def bigrams(

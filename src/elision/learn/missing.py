@@ -38,9 +38,6 @@ USUAL = Missing(constant=-1.0, odds=1.0, rivals=-1.0)
 SPREAD = 1.0
 """Standard deviation of the normal prior around it."""
 
-STEPS = 20
-"""Of Newton's method."""
-
 
 def learn_missing(
     narratives: Sequence[Sequence[int]], events: Sequence[str], *, random_state: int = 0
@@ -64,7 +61,7 @@ def learn_missing(
     for k in order[:out].tolist():
         told, gone = hide(np.array(narratives[k], np.int64), len(events), rng)
         if gone.any() and len(told):
-            features.append(evidence(model, told).reshape(-1, len(USUAL)))
+            features.append(evidence(model.insertions(told)).reshape(-1, len(USUAL)))
             hidden.append(gone.ravel())
     if not features:
         return USUAL
@@ -89,12 +86,16 @@ def hide(
 
 
 def _regression(values: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Logistic regression with a normal prior around `USUAL`, by Newton's method."""
+    """Logistic regression with a normal prior around `USUAL`."""
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
+
     usual = np.array(USUAL)
-    weights = usual.copy()
-    for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(values @ weights, -500, 500)))
-        slope = values.T @ (chance - truth) + (weights - usual) / SPREAD**2
-        curve = (values * (chance * (1 - chance))[:, None]).T @ values
-        weights = weights - np.linalg.solve(curve + np.eye(len(usual)) / SPREAD**2, slope)
-    return np.asarray(weights)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value = values @ weights
+        change = (weights - usual) / SPREAD
+        total = np.logaddexp(0, value).sum() - value[truth].sum() + 0.5 * change @ change
+        chance = 0.5 * (1 + np.tanh(value / 2))
+        return float(total), values.T @ (chance - truth) + change / SPREAD
+
+    return np.asarray(minimize(loss, usual, jac=True, method="L-BFGS-B").x)

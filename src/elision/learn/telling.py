@@ -167,16 +167,15 @@ def _chain(
     after = after + weight["pair"] * counts.pair + weight["words"] * wide
     after += weight["common"] * counts.common + by_set * counts.absent
     after[each, each] += weight["twice"]
-    # What is counted of the set is taken as a sum and as an average: the two differ by a factor.
-    scale = weight["sum"] or 1e-6
     return Chain(
         after=after,
         memory=memory + weight["ago"] * counts.ago + weight["words ago"] * wide[:-1],
-        told=scale * counts.present,
+        told=counts.present,
         place=weight["place"] * counts.place,
         fade=FADE,
         again=weight["again"],
-        average=weight["average"] / scale,
+        total=weight["sum"],
+        average=weight["average"],
         keys=histories.keys if weight["history"] else histories.keys[:0],
         singles=histories.singles if weight["history"] else 0,
         history=weight["history"] * whole.history if weight["history"] else whole.history[:0],

@@ -14,7 +14,9 @@ from elision.terminal import complain
 
 
 def main(
-    scripts: Annotated[list[Path] | None, typer.Argument(help="Script files.")] = None,
+    scripts: Annotated[
+        list[Path] | None, typer.Argument(help="Script files, and folders of them.")
+    ] = None,
     host: Annotated[str, typer.Option(help="Where to listen.")] = HOST,
     port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = PORT,
     open_browser: Annotated[

@@ -296,7 +296,7 @@ def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
     """Fill the gaps of a telling; what the script does not know is left out."""
     said = [one for one in understood(held, filling.telling) if one.kind != "unknown"]
     excluded = [event for event in filling.exclude if event is not None]
-    found = held.value.fill([one.heard for one in said], top=filling.top, exclude=excluded)
+    found = held.script.fill([one.heard for one in said], top=filling.top, exclude=excluded)
     return messages.Fillings(
         [
             messages.Filled(

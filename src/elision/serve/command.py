@@ -44,7 +44,7 @@ def serve(
     Parameters
     ----------
     scripts
-        Script files, ensembles, and folders of libraries.
+        Script files, and folders of them or of libraries.
     host
         Where to listen; anything but this machine itself brings a warning.
     port
@@ -82,11 +82,11 @@ def loaded(paths: Sequence[Path]) -> Shelf:
     shelf = Shelf()
     for path in paths:
         if Path(path).is_dir():
-            for name, value in Library.load(path).items():
-                shelf.add(value, name)
+            for name, script in Library.load(path).items():
+                shelf.add(script, name)
         else:
-            value = el.load(path)
-            shelf.add(value, title_of(value, Path(path).stem))
+            script = el.load(path)
+            shelf.add(script, title_of(script, Path(path).stem))
     return shelf
 
 
@@ -141,7 +141,7 @@ def _warm_up(shelf: Shelf) -> None:
     from elision.serve.messages import Asking  # noqa: PLC0415
 
     for held in shelf:
-        explain(held, Asking([held.drawn.events[0], "?"] if held.drawn.events else []))
+        explain(held, Asking([held.script.events[0], "?"] if held.script.events else []))
         pictures.small(held)
         held.sentence("warm up")
 

@@ -29,7 +29,7 @@ USUAL = 0.5
 
 def listed(held: Held) -> messages.Listed:
     """Return a line of the list of scripts."""
-    script = held.drawn
+    script = held.script
     narratives = script.about.get("narratives")
     return messages.Listed(
         id=held.id,
@@ -54,7 +54,7 @@ def details(held: Held) -> messages.Details:
     >>> found.states[3].name, [found.states[way.state].name for way in found.states[3].after]
     ('look through peephole', ['open door'])
     """
-    script = held.drawn
+    script = held.script
     flows = flow(script)
     passages = script.transition * flows.visits[:, None]
     states = [
@@ -75,7 +75,7 @@ def details(held: Held) -> messages.Details:
         summary=_summary(script, flows.chance),
         sentences=held.hears_sentences,
         states=states,
-        events=list(held.drawn.events[:MOST_EVENTS]),
+        events=list(held.script.events[:MOST_EVENTS]),
         examples=_examples(held),
     )
 
@@ -111,7 +111,7 @@ def _examples(held: Held) -> list[messages.Example]:
 
     They are drawn from the script with a fixed seed, so they stay the same.
     """
-    drawn = held.value.sample(20, random_state=7)
+    drawn = held.script.sample(20, random_state=7)
     told = max(drawn, key=lambda one: (min(len(one), EXAMPLE_LENGTH), len(set(one))))
     told = _thinned(told, EXAMPLE_LENGTH)
     found = [messages.Example("a short telling", _thinned(told, 3))]
@@ -134,7 +134,7 @@ def _thinned(told: Sequence[str], length: int) -> list[str]:
 
 def _sentences(held: Held, told: Sequence[str]) -> list[str]:
     """The events as somebody once told them."""
-    extractor = held.value.extractor
+    extractor = held.script.extractor
     types = extractor.domains_.values() if extractor else ()
     wording = {
         one.name: one.sentences[0] for domain in types for one in domain.types if one.sentences

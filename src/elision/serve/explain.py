@@ -49,22 +49,22 @@ def explain(held: Held, asking: messages.Asking) -> messages.Explained:
     places = [place for place, one in enumerate(said) if one.kind != "unknown"]
     heard = [said[place].heard for place in places]
     try:
-        aside = set(held.value.align(heard).spurious)
+        aside = set(held.script.align(heard).spurious)
     except InputError as error:
         return _nothing(items, error.problem)
     kept = [index for index in range(len(heard)) if index not in aside]
     told = [heard[index] for index in kept]
     where = [places[index] for index in kept]
-    aligned = held.drawn.align(told, unknown="ignore") if told else None
-    path = _path(held.drawn, told, aligned)
-    _place(held.drawn, items, where, aligned)
+    aligned = held.script.align(told) if told else None
+    path = _path(held.script, told, aligned)
+    _place(held.script, items, where, aligned)
     _fill(held, items, told, where, asking.top)
     _resolve(held, items, said, asking.top)
     _suggest(held, items)
-    unsaid = _unsaid(held.value.between(told, least=asking.least), where, len(items))
-    judged = held.value.score(heard, samples=0)
+    unsaid = _unsaid(held.script.between(told, least=asking.least), where, len(items))
+    judged = held.script.score(heard, samples=0)
     _flag(items, unsaid, places, judged)
-    following = held.value.next(told, top=asking.top)
+    following = held.script.next(told, top=asking.top)
     return messages.Explained(
         items=items,
         unsaid=unsaid,
@@ -74,7 +74,7 @@ def explain(held: Held, asking: messages.Asking) -> messages.Explained:
         log_prob=_finite(judged.log_prob),
         oddness=_finite(judged.oddness) if told else None,
         note="",
-        drawing=_drawing(held, asking.drawing, told, path, aligned),
+        drawing=_drawing(held, asking.drawing, told, path),
     )
 
 
@@ -83,14 +83,9 @@ def _drawing(
     shape: messages.Shape | None,
     told: list[Observation],
     path: messages.Path,
-    aligned: Aligned | None,
 ) -> messages.Drawn | None:
-    """Draw what the script that is drawn can tell, if that is asked for."""
-    if shape is None or aligned is None:
-        return None
-    aside = set(aligned.spurious)
-    kept = [one for index, one in enumerate(told) if index not in aside]
-    return with_path(held, shape, kept, path)
+    """Draw the part of the telling that the script can tell, if that is asked for."""
+    return with_path(held, shape, told, path) if shape is not None and told else None
 
 
 def _blank(said: Said) -> messages.Item:
@@ -128,7 +123,7 @@ def _fill(
     """Rank the answers of each gap."""
     if None not in told:
         return
-    for filling in held.value.fill(told, top=top):
+    for filling in held.script.fill(told, top=top):
         items[where[filling.position]].answers = [
             messages.Answer(one.event, one.probability) for one in filling.answers
         ]
@@ -145,7 +140,7 @@ def _resolve(held: Held, items: list[messages.Item], said: Sequence[Said], top: 
     if not unclear.intersection(place for place, _ in told):
         return
     try:
-        found = held.value.resolve([heard for _, heard in told], top=top)
+        found = held.script.resolve([heard for _, heard in told], top=top)
     except InputError:  # with the lines that were not understood, the telling is impossible
         return
     for one in found:
@@ -170,7 +165,7 @@ def _suggest(held: Held, items: list[messages.Item]) -> None:
             continue
         near: list[str] = []
         if len(item.text) <= LONGEST_LIKENED:
-            near = difflib.get_close_matches(item.text, held.drawn.events[:LIKENED_EVENTS], n=2)
+            near = difflib.get_close_matches(item.text, held.script.events[:LIKENED_EVENTS], n=2)
         note = "not in the script" if not near else f"not in the script; {' or '.join(near)}?"
         item.flags.append(messages.Oddity("unknown", item.text, note))
 

@@ -45,7 +45,7 @@ def with_path(held: Held, shape: Shape, told: list[Observation], path: Path) -> 
         return None
     least = _bounded(held, shape.least)
     found = picture(
-        held.drawn,
+        held.script,
         telling=told,
         least=least,
         direction=shape.direction,
@@ -103,7 +103,7 @@ def bounded(script: Script, least: float | None) -> float | None:
 
 
 def _bounded(held: Held, least: float | None) -> float | None:
-    return held.remember(("least", least), lambda: bounded(held.drawn, least))
+    return held.remember(("least", least), lambda: bounded(held.script, least))
 
 
 class _Plain(NamedTuple):
@@ -117,7 +117,7 @@ class _Plain(NamedTuple):
 def _plain(held: Held, least: float | None, direction: Direction) -> _Plain:
     def draw() -> _Plain:
         value = _bounded(held, least)
-        found = picture(held.drawn, least=value, direction=direction, title="")
+        found = picture(held.script, least=value, direction=direction, title="")
         return _Plain(
             _drawn(found, asked=least is not None),
             {node.state for node in found.nodes},
@@ -128,7 +128,7 @@ def _plain(held: Held, least: float | None, direction: Direction) -> _Plain:
 
 
 def _picture(held: Held, wanted: Drawing, title: str) -> Picture:
-    script = held.drawn
+    script = held.script
     return picture(
         script,
         telling=_told(script, held, wanted.telling) or None,

@@ -7,10 +7,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from elision.ask.heard import hear
-from elision.errors import InputError
 from elision.show.words import cleaned
 
 if TYPE_CHECKING:
@@ -35,18 +34,13 @@ Found = TypeVar("Found")
 
 
 class Held:
-    """A script on the shelf.
+    """A script on the shelf."""
 
-    ``value`` is the script, or an ensemble of several, and answers the questions; ``drawn`` is the
-    script to look at.
-    """
-
-    def __init__(self, number: str, name: str, value: Any, *, learned: bool = False) -> None:
+    def __init__(self, number: str, name: str, script: Script, *, learned: bool = False) -> None:
         self.id = number
         self.name = name
         self.learned = learned
-        self.value = value
-        self.drawn: Script = getattr(value, "script", value)
+        self.script = script
         self._lock = Lock()
         self._remembered: dict[tuple[object, ...], object] = {}
         self._heard: Callable[[str], tuple[Observation, ...]] = lru_cache(HEARD)(self._hear)
@@ -54,17 +48,17 @@ class Held:
     @cached_property
     def known(self) -> frozenset[str]:
         """The events of the script."""
-        return frozenset(self.drawn.events)
+        return frozenset(self.script.events)
 
     @cached_property
     def spelt(self) -> dict[str, str]:
         """The events by how people may write them."""
-        return {folded(event): event for event in reversed(self.drawn.events)}
+        return {folded(event): event for event in reversed(self.script.events)}
 
     @property
     def hears_sentences(self) -> bool:
         """Whether the script was learned from sentences."""
-        return "extractor" in self.value.about
+        return "extractor" in self.script.about
 
     def remember(self, key: tuple[object, ...], make: Callable[[], Found]) -> Found:
         """Return what was made for this key before, or make it."""
@@ -82,7 +76,7 @@ class Held:
         """Return the bytes of the script's file."""
         with TemporaryDirectory(prefix="elision-") as folder:
             path = Path(folder) / "script.json"
-            self.value.save(path)
+            self.script.save(path)
             return path.read_bytes()
 
     def sentence(self, text: str) -> tuple[Observation, ...]:
@@ -93,7 +87,7 @@ class Held:
             return self._heard(text)
 
     def _hear(self, text: str) -> tuple[Observation, ...]:
-        items = hear(self.drawn, [text], unknown="ignore").items
+        items = hear(self.script, [text], unknown="ignore").items
         return tuple(item for item in items if isinstance(item, (str, dict)))
 
 
@@ -124,12 +118,10 @@ class Shelf:
         """Return the script of this id, if there is one."""
         return self._held.get(number)
 
-    def add(self, value: Any, name: str, *, learned: bool = False) -> Held:
-        """Put a script, or an ensemble of them, on the shelf."""
-        if not hasattr(value, "asked"):
-            raise InputError(f"a {type(value).__name__}, expected a script")
+    def add(self, script: Script, name: str, *, learned: bool = False) -> Held:
+        """Put a script on the shelf."""
         title = cleaned(name)[:LONGEST_NAME]
-        held = Held(self._free_id(title), title, value, learned=learned)
+        held = Held(self._free_id(title), title, script, learned=learned)
         self._held[held.id] = held
         old = [one.id for one in self._held.values() if one.learned][:-MOST_LEARNED]
         for number in old:
@@ -143,7 +135,7 @@ class Shelf:
 
         with self._lock:  # a library remembers what it was asked
             if self._library is None:
-                self._library = Library({held.id: held.value for held in self})
+                self._library = Library({held.id: held.script for held in self})
             return self._library.identify(telling)
 
     def _free_id(self, name: str) -> str:
@@ -167,8 +159,7 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().replace("_", " ").split()).rstrip(".!")
 
 
-def title_of(value: Any, otherwise: str) -> str:
+def title_of(script: Script, otherwise: str) -> str:
     """Return the activity that a script notes, or else another name."""
-    about = value.about
-    noted = (about.get(key) for key in ("activity", "domain"))
+    noted = (script.about.get(key) for key in ("activity", "domain"))
     return next((text for text in noted if isinstance(text, str) and text.strip()), otherwise)

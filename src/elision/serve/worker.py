@@ -1,7 +1,7 @@
 """Learning in a process of its own: what happens goes to standard output, a JSON object a line.
 
 ``python -m elision.serve.worker FILE FOLDER NAME`` reads the tellings in FILE and writes the script
-of each domain into FOLDER after each batch, so that it can be stopped at any time.
+of each domain into FOLDER, as it is so far after a batch, so that it can be stopped at any time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy as np
 
 from elision.errors import ElisionError, InputError
 from elision.learn.observe import BatchDone, Moved
@@ -37,6 +36,9 @@ MOST_NARRATIVES = 20_000
 LONGEST_NARRATIVE = 500
 PAUSE = 0.2
 """Seconds between two words about moves."""
+
+SHARE_OF_DRAWING = 0.2
+"""Share of the time that may go into showing the script as it is so far."""
 
 MOST_POINTS = 60
 """Points a batch at which the number of states and the score are told."""
@@ -87,19 +89,19 @@ def _learn_one(
     path: Path,
     tell: Callable[[dict[str, Any]], None],
 ) -> None:
-    from elision.learning import make_learner  # noqa: PLC0415 - after the limits are set
+    from elision.learning import DEFAULT, make_learner  # noqa: PLC0415 - after the limits are set
 
-    order = np.random.default_rng(0).permutation(len(narratives))
-    shuffled = [narratives[place] for place in order.tolist()]
-    watcher = _Watcher(shuffled, notes, path, tell)
-    learner = make_learner("marginal", observer=watcher)
-    script = learner.fit(shuffled).script_.noted(**notes)
+    watcher = _Watcher(narratives, notes, path, tell)
+    script = make_learner(DEFAULT, observer=watcher).fit(narratives).script_.noted(**notes)
     script.save(path)
     tell({"kind": "learned", "file": path.name})
 
 
 class _Watcher:
-    """Tells of moves now and then, and of each batch with a drawing of the script."""
+    """Tells of moves now and then, and of each batch, with a drawing of the script if it is time.
+
+    The last batch always has one.
+    """
 
     def __init__(
         self,
@@ -111,6 +113,7 @@ class _Watcher:
         self.narratives, self.notes, self.path, self.tell = narratives, notes, path, tell
         self.moves: list[tuple[bool, float]] = []
         self.last = time.monotonic()
+        self.draw_at = self.last
 
     def __call__(self, event: Event, model: CountsModel | None) -> None:
         if isinstance(event, Moved):
@@ -122,14 +125,25 @@ class _Watcher:
                 counts = {"merged": merged, "deleted": len(self.moves) - merged, "gain": gain}
                 self.tell({"kind": "moves", "batch": event.batch, **counts})
         elif isinstance(event, BatchDone) and model is not None:
-            from elision.serve.pictures import of_script  # noqa: PLC0415 - after the limits
-
-            script = script_so_far(model, self.narratives, event.seen).noted(**self.notes)
-            script.save(self.path)
-            svg = of_script(script, self.notes["domain"])
-            found = {"svg": svg, "file": self.path.name, "points": self._points(event)}
+            found: dict[str, Any] = {"points": self._points(event)}
+            if time.monotonic() >= self.draw_at or event.seen == event.narratives:
+                found |= self._shown(event, model)
             self.tell({"kind": "batch", **asdict(event), **found})
             self.moves = []
+            if event.seen == event.narratives:
+                self.tell({"kind": "telling"})
+
+    def _shown(self, event: BatchDone, model: CountsModel) -> dict[str, Any]:
+        """Save and draw the script as it is so far."""
+        from elision.serve.pictures import of_script  # noqa: PLC0415 - after the limits are set
+
+        began = time.monotonic()
+        script = script_so_far(model, event, self.narratives).noted(**self.notes)
+        script.save(self.path)
+        svg = of_script(script, self.notes["domain"])
+        ended = time.monotonic()
+        self.draw_at = ended + (ended - began) * (1 / SHARE_OF_DRAWING - 1)
+        return {"svg": svg, "file": self.path.name}
 
     def _points(self, event: BatchDone) -> list[tuple[int, float]]:
         """States and score after each move of the batch, some of them."""
@@ -144,26 +158,17 @@ class _Watcher:
         return [*points[:-1:step], points[-1]]
 
 
-def script_so_far(model: CountsModel, narratives: list[tuple[str, ...]], seen: int) -> Script:
-    """Return the script of a search that ends after so many narratives."""
-    from elision.learn.backoff import Backoff, back_off  # noqa: PLC0415 - after the limits are set
-    from elision.learn.em import pseudocounts  # noqa: PLC0415
-    from elision.learn.sem import MARGINAL_PRIOR, vocabulary_of  # noqa: PLC0415
-    from elision.observations import Packer  # noqa: PLC0415
-    from elision.script import Script  # noqa: PLC0415
+def script_so_far(
+    model: CountsModel, event: BatchDone, narratives: list[tuple[str, ...]]
+) -> Script:
+    """Return the script of a search that ends after a batch, without a telling model."""
+    from elision.learn.structure import Progress  # noqa: PLC0415 - after the limits are set
+    from elision.learning import DEFAULT, make_learner  # noqa: PLC0415
 
-    events = vocabulary_of(narratives, None)
-    packer = Packer(events)
-    prior = pseudocounts(MARGINAL_PRIOR, len(events), packer.pack(narratives))
-    parameters = back_off(
-        model.parameters(prior),
-        packer.pack(narratives[:seen]),
-        MARGINAL_PRIOR,
-        Backoff(),
-        elisions=True,
-    )
-    about = {"learner": "SEMHMM", "score": "marginal", "narratives": seen}
-    return Script.from_parameters(events, parameters, about=about)
+    learner = make_learner(DEFAULT, telling=False)
+    ended = Progress(model, seen=len(narratives), batches=event.batch, history=(event,))
+    script: Script = learner.resume(narratives, ended).script_
+    return script.noted(narratives=event.seen)
 
 
 def _check(parts: dict[str, Corpus], name: str) -> None:

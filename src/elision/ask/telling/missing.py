@@ -6,29 +6,62 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision.ask.missing import found_missing
+from elision.ask.telling.gaps import over_openings
+from elision.ask.telling.slots import model_of
 from elision.telling import Missing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
+    from elision.ask.heard import Item
+    from elision.ask.missing import Omissions
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
     from elision.telling import TellingModel
 
 
-def evidence(model: TellingModel, told: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What the probability is made of, (places, events, numbers): one, log-odds, and rivals."""
-    odds = model.insertions(told)
-    largest = odds.max()
-    rivals = largest + np.log(np.exp(odds - largest).sum())
-    result = np.empty((*odds.shape, len(Missing._fields)))
-    result[..., 0] = 1.0
-    result[..., 1] = odds
-    result[..., 2] = rivals
-    return result
+def missing(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    least: float = 0.05,
+    unknown: Unknown = "error",
+) -> Omissions:
+    """Say which events are probably missing from the record, see `elision.ask.missing.missing`.
+
+    The log-odds of inserting an event become a probability by what was learned from hiding told
+    events of training narratives.
+    """
+    return found_missing(
+        script,
+        narrative,
+        lambda items: chances_missing(script, [items])[0],
+        least=least,
+        unknown=unknown,
+    )
 
 
-def missing_chances(model: TellingModel, told: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Probability that each event is missing at each place, (events told + 1, events)."""
+def chances_missing(script: Script, items: list[list[Observation]]) -> list[NDArray[np.float64]]:
+    """Probability that each event is missing at each place of each narrative."""
+    model = model_of(script)
+    return [probabilities(model, over_openings(model, one)) for one in items]
+
+
+def probabilities(model: TellingModel, odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn log-odds of insertion into probabilities."""
     if model.missing is None:
-        return np.zeros((len(told) + 1, len(model.events)))
-    value = evidence(model, told) @ np.array(model.missing)
-    return np.asarray(1 / (1 + np.exp(-np.clip(value, -500, 500))))
+        return np.zeros_like(odds)
+    value = evidence(odds) @ np.array(model.missing)
+    return np.asarray(0.5 * (1 + np.tanh(value / 2)))
+
+
+def evidence(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the probability is made of, (places, events, numbers): one, log-odds, and rivals."""
+    largest = odds.max()
+    result = np.ones((*odds.shape, len(Missing._fields)))
+    result[..., 1] = odds
+    result[..., 2] = largest + np.log(np.exp(odds - largest).sum())
+    return result

@@ -69,6 +69,7 @@ export class Learning {
       ),
     );
     on("batch", (word) => this.batch(word));
+    on("telling", () => this.say(`${this.title}: learning how its events are told…`));
     on("learned", (word) => this.learned(word));
     on("end", (word) => {
       source.close();

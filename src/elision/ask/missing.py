@@ -1,0 +1,151 @@
+"""What is missing from the record: events that would stand in it, had nothing been removed.
+
+Not to be mixed with `elision.ask.between`: that one says what happened though nobody tells it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask import _html
+from elision.ask.heard import hear, name_of, single
+from elision.errors import InputError
+from elision.observations import short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from elision.ask.heard import Item
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+
+PROBABLE = 0.5
+"""What is at least so probable is put into the repaired telling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """An event that is probably missing from the record at a place."""
+
+    event: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """An event of a repaired telling, whether it was told, and how probable it is."""
+
+    event: str
+    told: bool
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Omissions:
+    """What is probably missing from a record.
+
+    Attributes
+    ----------
+    told
+        The events that were told.
+    places
+        ``places[i]`` are the events that may be missing before ``told[i]``, the last ones those
+        that may be missing at the end, most probable first.
+    repaired
+        The telling with everything put in that is more probable than not, one after the other, each
+        in the light of those before it.
+    """
+
+    told: tuple[str, ...]
+    places: tuple[tuple[Omitted, ...], ...]
+    repaired: tuple[Restored, ...]
+
+    def __str__(self) -> str:
+        lines = []
+        for place, found in enumerate(self.places):
+            lines += [f"  ({one.event}, {one.probability:.0%})" for one in found]
+            lines += self.told[place : place + 1]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.event, "" if one.told else f"missing, {one.probability:.0%}")
+            for one in self.repaired
+        ]
+        return _html.table(["event", ""], rows)
+
+
+def missing(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    least: float = 0.05,
+    unknown: Unknown = "error",
+) -> Omissions:
+    """Say which events are probably missing from the record, and where.
+
+    Parameters
+    ----------
+    script
+        The script of the activity: it takes what was passed in silence for missing.
+    narrative
+        The events that are recorded.
+    least
+        Least probability of what is listed.
+    unknown
+        What to do with events that the script does not know: "error" or "ignore".
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> print(missing(el.examples.doorbell(), ["hear doorbell", "open door"], least=0.5))
+    hear doorbell
+      (walk to door, 100%)
+    open door
+      (close door, 78%)
+    """
+    from elision.ask.chances import missing_chances  # noqa: PLC0415 - it imports most questions
+
+    return found_missing(
+        script,
+        narrative,
+        lambda items: missing_chances(script, [items])[0],
+        least=least,
+        unknown=unknown,
+    )
+
+
+def found_missing(
+    script: Script,
+    narrative: Iterable[Item],
+    chances_of: Callable[[list[Observation]], NDArray[np.float64]],
+    *,
+    least: float,
+    unknown: Unknown,
+) -> Omissions:
+    """Make the answer from the probabilities of any place and event, asked again after each."""
+    if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
+        raise InputError(f"least is {short(least)}, expected a probability")
+    items = single(hear(script, narrative, unknown=unknown), "missing")
+    chances = chances_of(items)
+    places = tuple(
+        tuple(
+            Omitted(script.events[o], float(row[o]))
+            for o in np.argsort(-row, kind="stable").tolist()
+            if row[o] >= least and row[o] > 0
+        )
+        for row in chances
+    )
+    restored = [Restored(name_of(item), True, 1.0) for item in items]
+    held: list[Observation] = list(items)
+    while chances.max(initial=0.0) > PROBABLE and len(held) < 2 * len(items) + len(script.events):
+        place, event = divmod(int(chances.argmax()), chances.shape[1])
+        held.insert(place, script.events[event])
+        restored.insert(place, Restored(script.events[event], False, float(chances.max())))
+        chances = chances_of(held)
+    return Omissions(tuple(map(name_of, items)), places, tuple(restored))

@@ -1,0 +1,217 @@
+"""What a telling model says from left to right: what comes next, log-probabilities, samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision import _threads
+from elision.ask.fill import ranked
+from elision.ask.following import Ahead, Following, check_steps
+from elision.ask.heard import check_top, hear, hear_all, single
+from elision.ask.sample import check_drawing, condition
+from elision.ask.telling.slots import Sketch, model_of, sketch
+from elision.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elision.ask.heard import Item
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+    from elision.telling import TellingModel
+
+FOLLOWED = 200
+"""Beginnings that are followed up where there are several: the likeliest."""
+
+LONGEST_DRAWN = 10_000
+"""Events after which a telling that is drawn ends in any case."""
+
+
+class _Begun(NamedTuple):
+    """A beginning that may have been told, and its log-probability."""
+
+    told: NDArray[np.int64]
+    log_prob: float
+
+
+def following(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    steps: int = 1,
+    top: int | None = None,
+    unknown: Unknown = "error",
+) -> Following:
+    """Say which event is told next, see `elision.ask.following.following`.
+
+    The first step is exact; for later ones the 200 likeliest beginnings are followed up.
+    """
+    check_top(top)
+    check_steps(steps)
+    model = model_of(script)
+    items = single(hear(script, narrative, unknown=unknown), "next")
+    begun = beginnings(model, sketch(model, items))
+    log_prob = _log_sum(np.array([one.log_prob for one in begun]))
+    rows: list[NDArray[np.float64]] = []
+    ended = 0.0
+    going = [_Begun(one.told, one.log_prob - log_prob) for one in begun]
+    for _ in range(steps):
+        weight = np.exp([one.log_prob for one in going])[:, None]
+        ahead = weight * np.exp([model.next_log_probs(one.told) for one in going])
+        total = ahead.sum(axis=0) * (1 - ended) / ahead.sum()
+        ended += float(total[-1])
+        rows.append(np.append(total[:-1], ended))
+        going = _grown(going, ahead)
+    answers = ranked(script.events, np.array(rows)[:, :-1], top)
+    return Following(
+        tuple(Ahead(one, float(row[-1])) for one, row in zip(answers, rows, strict=True)), log_prob
+    )
+
+
+def _grown(begun: list[_Begun], ahead: NDArray[np.float64]) -> list[_Begun]:
+    """Each beginning with each next event, the likeliest ones."""
+    chances = ahead[:, :-1].ravel()
+    best = np.argsort(-chances, kind="stable")[:FOLLOWED]
+    best = best[chances[best] > 0]
+    return [
+        _Begun(np.append(begun[row].told, event), float(np.log(chances[k])))
+        for k in best.tolist()
+        for row, event in [divmod(k, ahead.shape[1] - 1)]
+    ]
+
+
+def beginnings(model: TellingModel, sketched: Sketch, width: int = FOLLOWED) -> list[_Begun]:
+    """The beginnings that a sketch may stand for, with their log-probabilities as beginnings."""
+    if not sketched.slots:
+        steps = model.step_log_probs([sketched.told])[0]
+        return [_Begun(sketched.told, float(steps[:-1].sum()))]
+    length = len(sketched.told) + len(sketched.slots)
+    open_at = {slot.index: slot for slot in sketched.slots}
+    known = iter(sketched.told.tolist())
+    begun = [_Begun(np.empty(0, np.int64), 0.0)]
+    for place in range(length):
+        slot = open_at.get(place)
+        options = np.array([next(known)]) if slot is None else slot.options
+        weights = np.zeros(1) if slot is None else slot.log_weights
+        value = np.array(
+            [one.log_prob + model.next_log_probs(one.told)[options] + weights for one in begun]
+        )
+        best = np.sort(np.argsort(-value.ravel(), kind="stable")[:width])
+        begun = [
+            _Begun(np.append(begun[row].told, options[option]), float(value[row, option]))
+            for k in best.tolist()
+            for row, option in [divmod(k, len(options))]
+        ]
+    return begun
+
+
+def chances_next(script: Script, narratives: list[list[Item]]) -> NDArray[np.float64]:
+    """Probability of each next event after each beginning, the end last."""
+    model = model_of(script)
+    result = np.zeros((len(narratives), len(model.events) + 1))
+
+    def work(k: int) -> None:
+        begun = beginnings(model, sketch(model, narratives[k]))  # type: ignore[arg-type]
+        total = _log_sum(np.array([one.log_prob for one in begun]))
+        for one in begun:
+            result[k] += np.exp(one.log_prob - total + model.next_log_probs(one.told))
+
+    _threads.run(work, range(len(narratives)))
+    return result
+
+
+def log_probs(
+    script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "error"
+) -> NDArray[np.float64]:
+    """Log-probability of each of many tellings; open places are summed over."""
+    model = model_of(script)
+    found = []
+    for heard in hear_all(script, narratives, unknown=unknown):
+        begun = beginnings(model, sketch(model, single(heard, "log_prob")))
+        found.append(
+            _log_sum(np.array([one.log_prob + model.next_log_probs(one.told)[-1] for one in begun]))
+        )
+    return np.array(found)
+
+
+def tellings(
+    script: Script,
+    n: int = 1,
+    *,
+    random_state: int | np.random.Generator | None = None,
+    length: int | None = None,
+    given: Iterable[Item] | None = None,
+    unknown: Unknown = "error",
+) -> list[list[str]]:
+    """Draw tellings, see `elision.ask.sample.tellings`.
+
+    Without a condition they are drawn from the distribution itself. What fits a narrative with gaps
+    is drawn from its likeliest fillings; a stretch (...) may stand at the end, where any number of
+    events is drawn. Tellings of a given length are drawn by their chance of ending there.
+    """
+    model = model_of(script)
+    rng = check_drawing(n, random_state)
+    if length is None and given is None:
+        drawn = [_draw(model, np.empty(0, np.int64), rng) for _ in range(n)]
+    elif length is not None:
+        condition(script, length, given, unknown)
+        drawn = _of_length(model, n, length, rng)
+    else:
+        drawn = _fitting(script, n, condition(script, length, given, unknown), rng)
+    return [[model.events[o] for o in one.tolist()] for one in drawn]
+
+
+def _draw(
+    model: TellingModel, told: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    from elision._telling_kernels import draw  # noqa: PLC0415 - numba is slow to import
+
+    return np.asarray(draw(model.forward.tables, told, LONGEST_DRAWN, rng))
+
+
+def _of_length(
+    model: TellingModel, n: int, length: int, rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """Draw ``length`` events without an end, several times as many, and keep those likely to end.
+
+    Each is weighed by its probability of not having ended before and of ending now.
+    """
+    from elision._telling_kernels import draw_going_on  # noqa: PLC0415 - numba is slow to import
+
+    if n == 0:
+        return []
+    found = [draw_going_on(model.forward.tables, length, rng) for _ in range(4 * n)]
+    weight = np.array([log_weight for _, log_weight in found])
+    chance = np.exp(weight - weight.max())
+    chosen = rng.choice(len(found), n, p=chance / chance.sum())
+    return [found[k][0] for k in chosen.tolist()]
+
+
+def _fitting(
+    script: Script, n: int, items: list[Item], rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    model = model_of(script)
+    open_end = items[-1:] == [...]
+    inside = items[:-1] if open_end else items
+    if any(item is ... for item in inside):
+        raise InputError(
+            "a stretch (...) inside the narrative, expected one at its end",
+            hint="put None for each missing event, or ask script.with_telling(None)",
+        )
+    begun = beginnings(model, sketch(model, inside))  # type: ignore[arg-type]
+    weight = np.array([one.log_prob for one in begun])
+    if not open_end:
+        weight += [model.next_log_probs(one.told)[-1] for one in begun]
+    chance = np.exp(weight - weight.max())
+    chosen = rng.choice(len(begun), n, p=chance / chance.sum())
+    told = [begun[k].told for k in chosen.tolist()]
+    return [_draw(model, one, rng) for one in told] if open_end else told
+
+
+def _log_sum(values: NDArray[np.float64]) -> float:
+    largest = values.max()
+    return float(largest + np.log(np.exp(values - largest).sum()))

@@ -1,0 +1,237 @@
+"""Gaps filled by a telling model: all events are tried, and whole tellings compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from elision import _threads
+from elision.ask._at_once import in_slices
+from elision.ask.anywhere import Anywhere, Placed
+from elision.ask.fill import Filling, allowed_events, ranked
+from elision.ask.heard import check_top, gap_positions, hear, hear_all, name_of, single
+from elision.ask.joint import USUAL_TOP, Course, Joint
+from elision.ask.resolve import Candidate, Resolution, ambiguous
+from elision.ask.telling.slots import completions, marginals, model_of, sketch, softmax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from elision.ask.heard import Heard, Item
+    from elision.ask.stretch import Stretch
+    from elision.observations import Observation, Unknown
+    from elision.script import Script
+    from elision.telling import TellingModel
+
+CHUNK = 256
+"""Narratives that a thread answers at a time."""
+
+
+def fill(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    top: int | None = None,
+    exclude: Iterable[str] = (),
+    unknown: Unknown = "error",
+) -> list[Filling] | list[Filling | Stretch]:
+    """Rank the events that may fill each gap (None) of a narrative, see `elision.ask.fill.fill`."""
+    check_top(top)
+    heard = hear(script, narrative, unknown=unknown)
+    allowed = allowed_events(script, exclude)
+    if any(item is ... for item in heard.items):
+        from elision.ask.telling.stretches import fill_stretches  # noqa: PLC0415 - seldom needed
+
+        return fill_stretches(script, heard, top=top, allowed=allowed)
+    return _fill_heard(script, [heard], top, allowed)[0]
+
+
+def fill_many(
+    script: Script,
+    narratives: Iterable[Iterable[Item]],
+    *,
+    top: int | None = None,
+    exclude: Iterable[str] = (),
+    unknown: Unknown = "error",
+) -> list[list[Filling]]:
+    """Fill the gaps of many narratives, each as `fill` does."""
+    check_top(top)
+    allowed = allowed_events(script, exclude)
+    heard = hear_all(script, narratives, unknown=unknown)
+    return in_slices(heard, lambda part: _fill_heard(script, part, top, allowed))
+
+
+def _fill_heard(
+    script: Script, heard: list[Heard], top: int | None, allowed: NDArray[np.bool_]
+) -> list[list[Filling]]:
+    gaps = [gap_positions(one) for one in heard]
+    found = chances_of_gaps(script, heard, allowed)
+    answers = iter(ranked(script.events, np.vstack(found), top))
+    return [
+        [Filling(one.positions[index], next(answers)) for index in places]
+        for one, places in zip(heard, gaps, strict=True)
+    ]
+
+
+def chances_of_gaps(
+    script: Script, heard: list[Heard], allowed: NDArray[np.bool_]
+) -> list[NDArray[np.float64]]:
+    """Probability of each event in each gap of each narrative, (gaps, events) each."""
+    model = model_of(script)
+    sketches = [sketch(model, single(one, "fill"), allowed) for one in heard]
+    found: list[NDArray[np.float64] | None] = [None] * len(heard)
+    alone = [k for k, one in enumerate(sketches) if len(one.slots) == 1]
+    if alone:
+        places = np.array([sketches[k].slots[0].index for k in alone], np.int64)
+        odds = insert_each(model, [sketches[k].told for k in alone], places)
+        odds[:, ~allowed] = -np.inf
+        for k, chances in zip(alone, softmax(odds), strict=True):
+            found[k] = chances[None]
+
+    def several(k: int) -> None:
+        gaps = [index for index, item in enumerate(heard[k].items) if item is None]
+        rows = np.zeros((len(gaps), len(model.events)))
+        by_index = {
+            slot.index: (slot.options, chances)
+            for slot, chances in zip(
+                sketches[k].slots, marginals(model, sketches[k]), strict=True
+            )
+        }
+        for row, index in zip(rows, gaps, strict=True):
+            options, chances = by_index[index]
+            row[options] = chances
+        found[k] = rows
+
+    _threads.run(several, [k for k, rows in enumerate(found) if rows is None])
+    return cast("list[NDArray[np.float64]]", found)
+
+
+def insert_each(
+    model: TellingModel, told: list[NDArray[np.int64]], places: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Worth that each event gains each telling, put at its one place, (tellings, events)."""
+    result = np.empty((len(told), len(model.events)))
+
+    def work(number: int) -> None:
+        part = slice(number * CHUNK, (number + 1) * CHUNK)
+        model.insert_each(told[part], places[part], result[part])
+
+    _threads.run(work, range(-(-len(told) // CHUNK)))
+    return result
+
+
+def fill_joint(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    top: int | None = None,
+    exclude: Iterable[str] = (),
+    unknown: Unknown = "error",
+) -> Joint:
+    """Rank the fillings of all gaps (None) together, see `elision.ask.joint.fill_joint`.
+
+    Every filling is weighed where there are at most a few dozen beginnings to follow up, else the
+    best ones; ``exact`` says which. Other open places are summed over.
+    """
+    check_top(top)
+    heard = hear(script, narrative, unknown=unknown)
+    gaps = gap_positions(heard)
+    model = model_of(script)
+    sketched = sketch(model, single(heard, "fill jointly"), allowed_events(script, exclude))
+    found = completions(model, sketched)
+    columns = [k for k, slot in enumerate(sketched.slots) if slot.index in set(gaps)]
+    fillings, row = np.unique(found.choices[:, columns], axis=0, return_inverse=True)
+    shares = np.bincount(row.ravel(), found.shares, len(fillings))
+    order = np.argsort(-shares, kind="stable")[: top or USUAL_TOP].tolist()
+    return Joint(
+        tuple(heard.positions[index] for index in gaps),
+        tuple(
+            Course(tuple(script.events[o] for o in fillings[k].tolist()), float(shares[k]))
+            for k in order
+        ),
+        found.exact,
+    )
+
+
+def fill_anywhere(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    top: int | None = None,
+    exclude: Iterable[str] = (),
+    unknown: Unknown = "error",
+) -> Anywhere:
+    """Rank the events of which one is missing, see `elision.ask.anywhere.fill_anywhere`."""
+    check_top(top)
+    items = single(hear(script, narrative, unknown=unknown), "fill anywhere")
+    chances = chances_anywhere(script, items, allowed_events(script, exclude))
+    events = chances.sum(axis=0)
+    order = [o for o in np.argsort(-events, kind="stable").tolist() if events[o] > 0][:top]
+    return Anywhere(
+        told=tuple(map(name_of, items)),
+        answers=tuple(
+            Placed(script.events[o], float(events[o]), tuple(chances[:, o].tolist())) for o in order
+        ),
+        places=tuple(chances.sum(axis=1).tolist()),
+    )
+
+
+def chances_anywhere(
+    script: Script, items: list[Observation], allowed: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Probability that each event is missing at each place, (events told + 1, events)."""
+    model = model_of(script)
+    odds = over_openings(model, items)
+    odds[:, ~allowed] = -np.inf
+    return softmax(odds.ravel()).reshape(odds.shape)
+
+
+def over_openings(model: TellingModel, items: list[Observation]) -> NDArray[np.float64]:
+    """Insertions into a telling; what is open in it holds whatever it may hold."""
+    sketched = sketch(model, items)
+    if not sketched.slots:
+        return model.insertions(sketched.told)
+    found = completions(model, sketched)
+    best = np.argsort(-found.worth, kind="stable")[:8]
+    worth = np.empty((len(best), len(items) + 1, len(model.events)))
+    for row, k in zip(worth, best.tolist(), strict=True):
+        told = sketched.told
+        for slot, event in zip(sketched.slots, found.choices[k].tolist(), strict=True):
+            told = np.insert(told, slot.index, event)
+        row[:] = found.worth[k] + model.insertions(told)
+    largest = worth.max()
+    return np.asarray(largest + np.log(np.exp(worth - largest).sum(axis=0)))
+
+
+def resolve(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    candidates: Iterable[str] | Mapping[str, float] | None = None,
+    top: int | None = None,
+    unknown: Unknown = "error",
+) -> list[Resolution]:
+    """Say what each ambiguous observation stands for, see `elision.ask.resolve.resolve`."""
+    check_top(top)
+    heard, items, _ = ambiguous(script, narrative, candidates, unknown)
+    model = model_of(script)
+    sketched = sketch(model, items)
+    found = []
+    for slot, chances in zip(sketched.slots, marginals(model, sketched), strict=True):
+        weights = softmax(slot.log_weights)
+        order = np.lexsort((-weights, -chances))[:top].tolist()
+        found.append(
+            Resolution(
+                heard.positions[slot.index],
+                tuple(
+                    Candidate(
+                        script.events[int(slot.options[k])], float(weights[k]), float(chances[k])
+                    )
+                    for k in order
+                ),
+            )
+        )
+    return found

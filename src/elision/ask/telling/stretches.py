@@ -1,0 +1,144 @@
+"""What is missing where any number of events may be missing, by a telling model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision.ask.fill import Filling, ranked
+from elision.ask.joint import Course
+from elision.ask.stretch import USUAL_COURSES, Expected, Stretch
+from elision.ask.telling.slots import completions, model_of, sketch, softmax
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elision.ask.heard import Heard, Item
+    from elision.script import Script
+    from elision.telling import TellingModel
+
+WIDTH = 64
+"""Tellings of each number of inserted events that are followed up."""
+
+LEAST_GAIN = 1e-4
+"""No more events are inserted once they add less than this share of all that was found."""
+
+MOST_INSERTED = 30
+"""Events that are inserted at most."""
+
+
+class _Told(NamedTuple):
+    """One way to tell it all: events, the item that each stands for, and the worth."""
+
+    events: NDArray[np.int64]
+    item: NDArray[np.int64]
+    worth: float
+    last: int
+    """The last place that was filled: further events come after it, so that none is found twice."""
+
+
+def fill_stretches(
+    script: Script, heard: Heard, *, top: int | None, allowed: NDArray[np.bool_]
+) -> list[Filling | Stretch]:
+    """Say what may stand in stretches (...) and gaps (None), see `elision.ask.stretch`.
+
+    Events are inserted one after the other, the likeliest tellings being followed up, so ``exact``
+    is always false.
+    """
+    model = model_of(script)
+    found = _tellings(model, heard.items, allowed)
+    shares = softmax(np.array([one.worth for one in found]))
+    answers: list[Filling | Stretch] = []
+    for index, (item, position) in enumerate(zip(heard.items, heard.positions, strict=True)):
+        if item is ...:
+            answers.append(_stretch(model, found, shares, index, position, top))
+        elif item is None:
+            chances = np.zeros(len(model.events))
+            for one, share in zip(found, shares.tolist(), strict=True):
+                chances[one.events[one.item == index]] += share
+            answers.append(Filling(position, ranked(model.events, chances[None], top)[0]))
+    return answers
+
+
+def _tellings(
+    model: TellingModel, items: list[Item], allowed: NDArray[np.bool_]
+) -> list[_Told]:
+    """The likeliest tellings, with any number of events in each stretch."""
+    kept = [index for index, item in enumerate(items) if item is not ...]
+    sketched = sketch(model, [items[index] for index in kept], allowed)  # type: ignore[misc]
+    ways = completions(model, sketched)
+    base = float(model.worths([sketched.told])[0])
+    begun = []
+    for k in np.argsort(-ways.worth, kind="stable")[:WIDTH].tolist():
+        told = sketched.told
+        for slot, event in zip(sketched.slots, ways.choices[k].tolist(), strict=True):
+            told = np.insert(told, slot.index, event)
+        begun.append(_Told(told, np.array(kept, np.int64), base + float(ways.worth[k]), 0))
+    found = list(begun)
+    stretches = [index for index, item in enumerate(items) if item is ...]
+    for _ in range(MOST_INSERTED):
+        begun = _one_more(model, begun, stretches, allowed)
+        if not begun:
+            break
+        added = np.logaddexp.reduce([one.worth for one in begun])
+        found += begun
+        if added - np.logaddexp.reduce([one.worth for one in found]) < np.log(LEAST_GAIN):
+            break
+    return found
+
+
+def _one_more(
+    model: TellingModel, begun: list[_Told], stretches: list[int], allowed: NDArray[np.bool_]
+) -> list[_Told]:
+    """Each telling with one more event in a stretch, at or after the last one put in."""
+    grown: list[_Told] = []
+    for one in begun:
+        for index in stretches:
+            place = int(np.searchsorted(one.item, index, side="right"))
+            if place < one.last:
+                continue
+            odds = model.insertions(one.events, place, place)[0]
+            for event in np.flatnonzero(allowed).tolist():
+                grown.append(
+                    _Told(
+                        np.insert(one.events, place, event),
+                        np.insert(one.item, place, index),
+                        one.worth + float(odds[event]),
+                        place,
+                    )
+                )
+    grown.sort(key=lambda one: -one.worth)
+    return grown[:WIDTH]
+
+
+def _stretch(
+    model: TellingModel,
+    found: list[_Told],
+    shares: NDArray[np.float64],
+    index: int,
+    position: int,
+    top: int | None,
+) -> Stretch:
+    courses: Counter[tuple[int, ...]] = Counter()
+    for one, share in zip(found, shares.tolist(), strict=True):
+        courses[tuple(one.events[one.item == index].tolist())] += share  # type: ignore[assignment]
+    longest = max(map(len, courses))
+    counts = [0.0] * (longest + 1)
+    expected = np.zeros(len(model.events))
+    for course, share in courses.items():
+        counts[len(course)] += share
+        np.add.at(expected, list(course), share)
+    order = [o for o in np.argsort(-expected, kind="stable").tolist() if expected[o] > 0][:top]
+    return Stretch(
+        position=position,
+        counts=tuple(counts),
+        more=0.0,
+        answers=tuple(Expected(model.events[o], float(expected[o])) for o in order),
+        courses=tuple(
+            Course(tuple(model.events[o] for o in course), share)
+            for course, share in courses.most_common(top or USUAL_COURSES)
+        ),
+        exact=False,
+    )

@@ -1,0 +1,68 @@
+"""Who answers which question: the one place that decides.
+
+What is asked about tellings goes to the telling model, where a script has one; what happened in
+silence only the script can say. A script without a telling model answers everything itself.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elision.script import Script
+
+
+class Answerers(NamedTuple):
+    """Functions as "module:name", below `elision.ask`; both are called with the script first."""
+
+    script: str
+    telling: str | None = None
+
+
+QUESTIONS = {
+    "log_probs": Answerers("score:log_probs", "telling.ahead:log_probs"),
+    "fill": Answerers("fill:fill", "telling.gaps:fill"),
+    "fill_many": Answerers("fill:fill_many", "telling.gaps:fill_many"),
+    "joint": Answerers("joint:fill_joint", "telling.gaps:fill_joint"),
+    "anywhere": Answerers("anywhere:fill_anywhere", "telling.gaps:fill_anywhere"),
+    "missing": Answerers("missing:missing", "telling.missing:missing"),
+    "next": Answerers("following:following", "telling.ahead:following"),
+    "resolve": Answerers("resolve:resolve", "telling.gaps:resolve"),
+    "order": Answerers("order:order", "telling.ordering:order"),
+    "tellings": Answerers("sample:tellings", "telling.ahead:tellings"),
+    "conform": Answerers("score:conform", "telling.conformance:conform"),
+    "evidence": Answerers("_evidence:evidence_of", "telling.evidence:evidence_of"),
+    "gap_chances": Answerers("chances:gap_chances", "telling.gaps:chances_of_gaps"),
+    "anywhere_chances": Answerers("chances:anywhere_chances", "telling.gaps:chances_anywhere"),
+    "missing_chances": Answerers("chances:missing_chances", "telling.missing:chances_missing"),
+    "next_chances": Answerers("chances:next_chances", "telling.ahead:chances_next"),
+    "between": Answerers("between:between"),
+    "between_many": Answerers("between:between_many"),
+    "stories": Answerers("sample:stories"),
+    "align": Answerers("align:align"),
+    "posterior": Answerers("posterior:posterior"),
+    "compare": Answerers("compare:compare"),
+}
+"""Every question. Those with a second answerer are about tellings, the others about silence."""
+
+
+def who(script: Script, question: str) -> Callable[..., Any]:
+    """Return what answers a question put to a script.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> who(el.examples.doorbell(), "fill").__module__
+    'elision.ask.fill'
+    >>> learned = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
+    >>> who(learned, "fill").__module__, who(learned, "between").__module__
+    ('elision.ask.telling.gaps', 'elision.ask.between')
+    """
+    by_script, by_telling = QUESTIONS[question]
+    chosen = by_telling if by_telling is not None and script.telling is not None else by_script
+    module, name = chosen.split(":")
+    answerer: Callable[..., Any] = getattr(import_module(f"elision.ask.{module}"), name)
+    return answerer
