@@ -148,7 +148,9 @@ def test_a_conversation_in_a_terminal(elision):
     echoed = terminal.until("\n> ")
     assert plain_text(echoed).startswith("hear doorbell|?| open door")
     assert "walk to door" in echoed
-    terminal.press("close door | nonsense\x03")  # Ctrl-C clears the line
+    terminal.press("close door | nonsense")
+    terminal.until("nonsense")
+    terminal.press("\x03")  # Ctrl-C clears the line
     terminal.until("\n> ")
     terminal.press("xyzzy | ?\n")
     assert "unknown event 'xyzzy'" in terminal.until("\n> ")

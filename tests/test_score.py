@@ -14,7 +14,7 @@ import naive
 import naive_questions as twin
 from elision.ask._conformance import OUT_OF_ORDER
 from elision.ask.hops import Hops, Tables
-from elision.ask.score import conform, score
+from elision.ask.score import Conformances, conform, score
 from elision.ask.slips import moves, slips
 from models import ATOL, RTOL, cases, events, models, pack
 
@@ -277,6 +277,19 @@ def test_tables():
     assert len(found[1:]) == 2
     with pytest.raises(el.InputError, match="backend"):
         found.to_frame("spreadsheet")
+
+
+def test_ids_stand_in_tables():
+    told = [el.Narrative(("open door",), id="monday"), el.Narrative(("sneeze",)), ["open door"]]
+    found = conform(el.examples.doorbell(), told, samples=0)
+    assert found.ids == ("monday", None, None)
+    assert [row["id"] for row in found.to_rows()] == ["monday", None, None]
+    assert found[:1].ids == ("monday",)
+    assert [line.split()[0] for line in str(found).splitlines()[1:]] == ["monday", "1", "2"]
+    assert "<td>monday</td>" in found._repr_html_()
+    assert list(found.to_frame())[:2] == ["id", "telling"]
+    with pytest.raises(el.InputError, match="1 ids came for 3 tellings"):
+        Conformances(found, ["monday"])
 
 
 @pytest.mark.parametrize(

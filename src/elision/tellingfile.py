@@ -43,7 +43,8 @@ class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
 def pack(model: TellingModel) -> PackedTelling:
     """Return what a file holds of a telling model."""
     backward = None if model.backward is None else _packed(model.backward)
-    missing = None if model.missing is None else tuple(model.missing)
+    found = model.missing
+    missing = None if found is None else (found.constant, found.odds, found.rivals)
     return PackedTelling(_packed(model.forward), backward, missing)
 
 

@@ -80,4 +80,4 @@ def next_chances(script: Script, beginnings: list[list[Item]]) -> NDArray[np.flo
         row[-1] = found.ended
         for answer in found.answers:
             row[number[answer.event]] = answer.probability
-    return result / result.sum(axis=1, keepdims=True)
+    return np.asarray(result / result.sum(axis=1, keepdims=True))

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from elision.observations import Observation
+    from elision.script import Script
 
 
 def fill(
-    scripts: Sequence[tuple[Any, float]],
+    scripts: Sequence[tuple[Script, float]],
     narrative: Sequence[Observation],
     *,
     top: int | None = None,
@@ -29,7 +30,7 @@ def fill(
     Parameters
     ----------
     scripts
-        What can be asked, with its probability.
+        Scripts with their probabilities.
     narrative, top, exclude
         As for `elision.ask.fill.fill`.
 
@@ -57,7 +58,7 @@ def fill(
 
 
 def following(
-    scripts: Sequence[tuple[Any, float]],
+    scripts: Sequence[tuple[Script, float]],
     narrative: Sequence[Observation],
     *,
     steps: int = 1,
@@ -85,7 +86,7 @@ def following(
 
 
 def between(
-    scripts: Sequence[tuple[Any, float]],
+    scripts: Sequence[tuple[Script, float]],
     narrative: Sequence[Observation],
     *,
     least: float = 0.05,
@@ -96,8 +97,8 @@ def between(
     the gap around that event is put before the next event that it does know.
     """
 
-    def placed(one: Any) -> tuple[Story, list[int]]:
-        heard = hear(one.asked, narrative, unknown="ignore")
+    def placed(one: Script) -> tuple[Story, list[int]]:
+        heard = hear(one, narrative, unknown="ignore")
         story = one.between(narrative, unknown="ignore", least=0.0)
         return story, [*heard.positions, len(narrative)]
 
@@ -137,7 +138,7 @@ def between(
 
 
 def _asked(
-    scripts: Sequence[tuple[Any, float]], question: Callable[[Any], Any]
+    scripts: Sequence[tuple[Script, float]], question: Callable[[Script], Any]
 ) -> list[tuple[Any, float]]:
     """Answers with the weights of those that could answer; at least one."""
     found = []

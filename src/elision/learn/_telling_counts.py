@@ -94,7 +94,7 @@ def _table(
     shape: tuple[int, int],
 ) -> NDArray[np.float64]:
     flat = np.bincount(rows * shape[1] + columns, weight, shape[0] * shape[1])
-    return flat.reshape(shape)
+    return np.asarray(flat.reshape(shape), np.float64)
 
 
 def _sums(

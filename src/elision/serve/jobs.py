@@ -128,7 +128,7 @@ class Jobs:
         return job
 
     async def stop(self, job: Job) -> None:
-        """End a job; the script of its last batch is kept."""
+        """End a job; the script as it was last shown is kept."""
         if job.state == "running" and self._task is not None:
             job.stopping = True
             self._kill()

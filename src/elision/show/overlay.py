@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from elision.errors import InputError
+from elision.ask.heard import impossible
 from elision.observations import Packer
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def overlay(
     kept = packer.kept(items)
     path = script.lattice.align(packed)[0]
     if not path.states and path.log_prob == float("-inf"):
-        raise InputError(
-            "the script cannot tell this narrative in this order",
-            hint="check the order of its events, or learn with smoothing",
-        )
+        raise impossible()
     roles: dict[int, Role] = {}
     for state, place in zip(path.states, path.events, strict=True):
         if place is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -48,21 +48,20 @@ def following(
 ) -> Following:
     """Say which event is told next, see `elision.ask.following.following`.
 
-    The first step is exact; for later ones the 200 likeliest beginnings are followed up.
+    The first step is exact unless the beginning leaves more than 200 ways open; of those, and of
+    the beginnings that later steps make, the 200 likeliest are followed up.
     """
     check_top(top)
     check_steps(steps)
     model = model_of(script)
     items = single(hear(script, narrative, unknown=unknown), "next")
-    begun = beginnings(model, sketch(model, items))
-    log_prob = _log_sum(np.array([one.log_prob for one in begun]))
+    going = beginnings(model, sketch(model, items))
+    log_prob = _log_sum(np.array([one.log_prob for one in going]))
     rows: list[NDArray[np.float64]] = []
     ended = 0.0
-    going = [_Begun(one.told, one.log_prob - log_prob) for one in begun]
     for _ in range(steps):
-        weight = np.exp([one.log_prob for one in going])[:, None]
-        ahead = weight * np.exp([model.next_log_probs(one.told) for one in going])
-        total = ahead.sum(axis=0) * (1 - ended) / ahead.sum()
+        ahead = np.array([one.log_prob + model.next_log_probs(one.told) for one in going])
+        total = np.exp(ahead - _log_sum(ahead)).sum(axis=0) * (1 - ended)
         ended += float(total[-1])
         rows.append(np.append(total[:-1], ended))
         going = _grown(going, ahead)
@@ -74,11 +73,10 @@ def following(
 
 def _grown(begun: list[_Begun], ahead: NDArray[np.float64]) -> list[_Begun]:
     """Each beginning with each next event, the likeliest ones."""
-    chances = ahead[:, :-1].ravel()
-    best = np.argsort(-chances, kind="stable")[:FOLLOWED]
-    best = best[chances[best] > 0]
+    log_probs = ahead[:, :-1].ravel()
+    best = np.argsort(-log_probs, kind="stable")[:FOLLOWED]
     return [
-        _Begun(np.append(begun[row].told, event), float(np.log(chances[k])))
+        _Begun(np.append(begun[row].told, event), float(log_probs[k]))
         for k in best.tolist()
         for row, event in [divmod(k, ahead.shape[1] - 1)]
     ]
@@ -109,13 +107,13 @@ def beginnings(model: TellingModel, sketched: Sketch, width: int = FOLLOWED) -> 
     return begun
 
 
-def chances_next(script: Script, narratives: list[list[Item]]) -> NDArray[np.float64]:
+def chances_next(script: Script, narratives: list[list[Observation]]) -> NDArray[np.float64]:
     """Probability of each next event after each beginning, the end last."""
     model = model_of(script)
     result = np.zeros((len(narratives), len(model.events) + 1))
 
     def work(k: int) -> None:
-        begun = beginnings(model, sketch(model, narratives[k]))  # type: ignore[arg-type]
+        begun = beginnings(model, sketch(model, narratives[k], narrative=k))
         total = _log_sum(np.array([one.log_prob for one in begun]))
         for one in begun:
             result[k] += np.exp(one.log_prob - total + model.next_log_probs(one.told))
@@ -127,11 +125,15 @@ def chances_next(script: Script, narratives: list[list[Item]]) -> NDArray[np.flo
 def log_probs(
     script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "error"
 ) -> NDArray[np.float64]:
-    """Log-probability of each of many tellings; open places are summed over."""
+    """Log-probability of each of many tellings.
+
+    Open places are summed over; where they leave more than 200 ways open, over the likeliest.
+    """
     model = model_of(script)
     found = []
-    for heard in hear_all(script, narratives, unknown=unknown):
-        begun = beginnings(model, sketch(model, single(heard, "log_prob")))
+    for number, heard in enumerate(hear_all(script, narratives, unknown=unknown)):
+        items = single(heard, "log_prob")
+        begun = beginnings(model, sketch(model, items, narrative=number))
         found.append(
             _log_sum(np.array([one.log_prob + model.next_log_probs(one.told)[-1] for one in begun]))
         )
@@ -202,7 +204,7 @@ def _fitting(
             "a stretch (...) inside the narrative, expected one at its end",
             hint="put None for each missing event, or ask script.with_telling(None)",
         )
-    begun = beginnings(model, sketch(model, inside))  # type: ignore[arg-type]
+    begun = beginnings(model, sketch(model, cast("list[Observation]", inside)))
     weight = np.array([one.log_prob for one in begun])
     if not open_end:
         weight += [model.next_log_probs(one.told)[-1] for one in begun]

@@ -1,4 +1,4 @@
-"""How well tellings fit, by a telling model: surprises, slips, and how they compare with drawn ones.
+"""How well tellings fit, by a telling model: surprises, slips, and a comparison with drawn ones.
 
 Everything is the worth of another telling against that of the one given: two neighbours exchanged,
 an event left out, put in or moved elsewhere.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from elision.ask._checks import whole
 from elision.ask._conformance import (
-    FORGOTTEN,
     IMPROBABLE,
     MISPLACED,
     OUT_OF_ORDER,
@@ -24,12 +23,11 @@ from elision.ask._conformance import (
     STRANGE,
     times,
 )
-from elision.ask.heard import hear, name_of, single
+from elision.ask.heard import hear, name_of, single, understood_all
 from elision.ask.score import Conformance, Conformances, Flag
 from elision.ask.telling.missing import probabilities
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
-from elision.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +36,13 @@ if TYPE_CHECKING:
 
     from elision.observations import Observation, Unknown
     from elision.script import Script
+
+FORGOTTEN = 2.0
+"""How much more often a teller leaves out a usual event than exchanges two, or tells a strange one.
+
+Chosen on Breakfast, CrossTask and DeScript labels for what tells altered tellings from untouched
+ones: more finds more omissions and fewer exchanges.
+"""
 
 DRAWN = 400
 """Tellings from which is learned how often each event is told."""
@@ -62,10 +67,10 @@ def conform(
     The p-value compares the mean surprise of an event with that of tellings drawn from the model,
     of whatever length.
     """
-    if isinstance(narratives, (str, Mapping)):
-        raise InputError(f"{short(narratives)}, expected a list of narratives")
-    examiner = _Examiner(script, unknown, whole(samples, "samples"), whole(random_state, "seed"))
-    return Conformances(examiner.examine(number, one) for number, one in enumerate(narratives))
+    told, ids = understood_all(script, narratives)
+    seed = whole(random_state, "random_state")
+    examiner = _Examiner(script, unknown, whole(samples, "samples"), seed)
+    return Conformances((examiner.examine(number, one) for number, one in enumerate(told)), ids)
 
 
 class _Telling(NamedTuple):
@@ -115,20 +120,20 @@ class _Examiner:
         )
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
-        items = list(narrative)
+        listed = list(narrative) if isinstance(narrative, Iterator) else narrative
         try:
-            heard = hear(self._script, items, unknown=self._unknown)
+            heard = hear(self._script, listed, unknown=self._unknown)
             kept = single(heard, "score")
-            sketched = sketch(self._model, kept)
         except InputError as error:
             raise relocated(error, f"narrative {number}") from None
+        sketched = sketch(self._model, kept, narrative=number)
         told = sketched.told
         if sketched.slots:
             ways = completions(self._model, sketched)
             best = ways.choices[int(ways.worth.argmax())].tolist()
             for slot, event in zip(sketched.slots, best, strict=True):
                 told = np.insert(told, slot.index, event)
-        names = tuple(map(name_of, items))
+        names = tuple(map(name_of, listed))
         return _Telling(names, kept, list(heard.positions), told)
 
     def _surprises(self, telling: _Telling) -> tuple[list[float], float]:

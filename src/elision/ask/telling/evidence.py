@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from elision.ask._evidence import Background, Symbol
 
 
+BY_MEMORY = 0.35
+"""Share of an event's probability that the telling model gives; the rest is how often it is told.
+
+Few tellings say little of what follows what, and much of what belongs to an activity. Chosen on
+VirtualHome, where activities share most of their events.
+"""
+
+
 def evidence_of(
     witness: Any,
     symbols: Sequence[Symbol],
@@ -29,12 +37,16 @@ def evidence_of(
 ) -> NDArray[np.float64]:
     """Log-evidence of each telling, a list of numbers of observations.
 
-    Each event is a stray with probability ``stray``, breaks off with `BROKEN_OFF`, and else comes
-    as the telling model says after the events before it that the script knows:
+    Each event is a stray with probability ``stray``, and the telling breaks off before it with
+    `BROKEN_OFF`. Else it comes as the telling model says after the events before it that the script
+    knows, or as often as it is told anywhere, r(x):
 
-        sum over events x of log( stray + (1 - stray - BROKEN_OFF) P(x | past) / b(x) )
+        sum over events x of log( stray + (1 - stray - BROKEN_OFF) p(x) / b(x) ),
+        p(x) = BY_MEMORY P(x | past) + (1 - BY_MEMORY) r(x)
     """
     model = model_of(witness.script)
+    rates = witness.hops.visits() @ witness.script.emission
+    rates = rates / max(rates.sum(), np.finfo(float).tiny)
     weights = np.zeros((len(symbols), len(model.events)))
     means = np.full(len(symbols), -1, np.int64)
     for row, symbol in enumerate(symbols):
@@ -45,12 +57,16 @@ def evidence_of(
             means[row] = int(weights[row].argmax())
     going_on = 1 - stray - BROKEN_OFF
     return np.array(
-        [_one(model, weights, means, symbols, one, stray, going_on, begun) for one in tellings]
+        [
+            _one(model, rates, weights, means, symbols, one, stray, going_on, begun)
+            for one in tellings
+        ]
     )
 
 
 def _one(
     model: Any,
+    rates: NDArray[np.float64],
     weights: NDArray[np.float64],
     means: NDArray[np.int64],
     symbols: Sequence[Symbol],
@@ -70,7 +86,8 @@ def _one(
         for k in numbers:
             chance = 0.0
             if means[k] >= 0:
-                chance = float(steps[place]) * float(weights[k, means[k]])
+                mixed = BY_MEMORY * steps[place] + (1 - BY_MEMORY) * rates[means[k]]
+                chance = float(mixed * weights[k, means[k]])
                 place += 1
             total += math.log(stray + going_on * chance)
         ending = float(steps[-1])
@@ -79,8 +96,9 @@ def _one(
         for k in numbers:
             if symbols[k] is None:
                 continue  # says nothing for or against any script
-            ahead = np.exp(model.next_log_probs(np.array(told, np.int64)))
-            total += math.log(stray + going_on * float(ahead[:-1] @ weights[k]))
+            ahead = np.exp(model.next_log_probs(np.array(told, np.int64)))[:-1]
+            mixed = BY_MEMORY * ahead + (1 - BY_MEMORY) * rates
+            total += math.log(stray + going_on * float(mixed @ weights[k]))
             if means[k] >= 0:
                 told.append(int(means[k]))
         ending = float(np.exp(model.next_log_probs(np.array(told, np.int64))[-1]))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 CHUNK = 256
 """Narratives that a thread answers at a time."""
 
+MOST_OPENINGS = 8
+"""Ways to fill open places of a telling into which events are inserted: the likeliest."""
+
 
 def fill(
     script: Script,
@@ -81,7 +84,10 @@ def chances_of_gaps(
 ) -> list[NDArray[np.float64]]:
     """Probability of each event in each gap of each narrative, (gaps, events) each."""
     model = model_of(script)
-    sketches = [sketch(model, single(one, "fill"), allowed) for one in heard]
+    sketches = [
+        sketch(model, single(one, "fill"), allowed, narrative=number)
+        for number, one in enumerate(heard)
+    ]
     found: list[NDArray[np.float64] | None] = [None] * len(heard)
     alone = [k for k, one in enumerate(sketches) if len(one.slots) == 1]
     if alone:
@@ -96,9 +102,7 @@ def chances_of_gaps(
         rows = np.zeros((len(gaps), len(model.events)))
         by_index = {
             slot.index: (slot.options, chances)
-            for slot, chances in zip(
-                sketches[k].slots, marginals(model, sketches[k]), strict=True
-            )
+            for slot, chances in zip(sketches[k].slots, marginals(model, sketches[k]), strict=True)
         }
         for row, index in zip(rows, gaps, strict=True):
             options, chances = by_index[index]
@@ -190,18 +194,22 @@ def chances_anywhere(
 
 
 def over_openings(model: TellingModel, items: list[Observation]) -> NDArray[np.float64]:
-    """Insertions into a telling; what is open in it holds whatever it may hold."""
+    """Insertions into a telling; what is open in it holds whatever it probably holds.
+
+    Odds are averaged over the likeliest ways to fill the open places, by their shares.
+    """
     sketched = sketch(model, items)
     if not sketched.slots:
         return model.insertions(sketched.told)
     found = completions(model, sketched)
-    best = np.argsort(-found.worth, kind="stable")[:8]
+    best = np.argsort(-found.worth, kind="stable")[:MOST_OPENINGS]
+    log_shares = np.log(softmax(found.worth[best]))
     worth = np.empty((len(best), len(items) + 1, len(model.events)))
-    for row, k in zip(worth, best.tolist(), strict=True):
+    for row, k, log_share in zip(worth, best.tolist(), log_shares.tolist(), strict=True):
         told = sketched.told
         for slot, event in zip(sketched.slots, found.choices[k].tolist(), strict=True):
             told = np.insert(told, slot.index, event)
-        row[:] = found.worth[k] + model.insertions(told)
+        row[:] = log_share + model.insertions(told)
     largest = worth.max()
     return np.asarray(largest + np.log(np.exp(worth - largest).sum(axis=0)))
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from elision.ask._checks import whole
 from elision.ask._precedence import improved
-from elision.ask.heard import check_top, hear, name_of, single
+from elision.ask.heard import check_top, hear, single
 from elision.ask.order import Ordering, Ranked
-from elision.ask.telling.slots import model_of, softmax
+from elision.ask.telling.slots import model_of, sketch, softmax
+from elision.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,12 @@ MOST_ORDERS = 720
 
 ROUNDS = 20
 """In each, one event of the best order found so far is moved to where it is worth most."""
+
+MOST_MOVES = 4000
+"""Moves that are tried in a round: with many events, only those over a few places."""
+
+MOST_KEPT = 400
+"""Of them, those that count as orders found: the best."""
 
 
 def order(
@@ -48,18 +55,16 @@ def order(
     check_top(top)
     beam = whole(beam, "beam", 1)
     model = model_of(script)
-    given = sorted(events) if isinstance(events, AbstractSet) else events  # type: ignore[type-var]
+    given = sorted(events) if isinstance(events, AbstractSet) else events
     listed = list(given) if isinstance(given, Iterator) else given
     items = single(hear(script, listed, unknown=unknown), "order")
-    told = np.array([model.numbers[name_of(item)] for item in items], np.int64)
+    told = _likeliest_events(model, items)
     exact = factorial(len(told)) <= MOST_ORDERS
     found = _all_orders(told) if exact else _improved(model, told, _beam(model, told, beam))
     worth = model.worths([told[one] for one in found])
     shares = softmax(worth)
     before = _before(found, shares)
-    agreed = found[int(worth.argmax())]
-    if len(told) > 1:
-        agreed = improved(before, agreed)
+    agreed = _agreed(before, found) if exact else improved(before, found[int(worth.argmax())])
     return Ordering(
         events=tuple(model.events[o] for o in told[agreed].tolist()),
         likeliest=_likeliest(model, told, found, shares, top, exact=exact),
@@ -67,6 +72,27 @@ def order(
         before=before[np.ix_(agreed, agreed)] if exact else None,
         exact=exact,
     )
+
+
+def _likeliest_events(model: TellingModel, items: list[Observation]) -> NDArray[np.int64]:
+    sketched = sketch(model, items)
+    told = sketched.told
+    for slot in sketched.slots:
+        if items[slot.index] is None:
+            raise InputError(
+                "order does not take a gap (None)",
+                where=f"event {slot.index}",
+                hint="leave it out, or give weights by event",
+            )
+        told = np.insert(told, slot.index, slot.options[slot.log_weights.argmax()])
+    return told
+
+
+def _agreed(before: NDArray[np.float64], found: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The order in which most pairs are expected to be right."""
+    first, second = np.triu_indices(len(before), 1)
+    orders = np.array(found)
+    return found[int(before[orders[:, first], orders[:, second]].sum(axis=1).argmax())]
 
 
 def _all_orders(told: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -82,46 +108,53 @@ def _all_orders(told: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [np.array(one, np.int64) for one in orders]
 
 
-def _beam(
-    model: TellingModel, told: NDArray[np.int64], width: int
-) -> list[NDArray[np.int64]]:
+def _beam(model: TellingModel, told: NDArray[np.int64], width: int) -> list[NDArray[np.int64]]:
     """Likely orders, from left to right."""
-    begun: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    often = np.bincount(told, minlength=len(model.events))
+    begun = [(np.empty(0, np.int64), 0.0)]
     for _ in range(len(told)):
-        grown: dict[tuple[int, ...], float] = {}
-        for one, value in begun:
-            ahead = model.next_log_probs(told[list(one)])
-            left = {int(told[place]): place for place in range(len(told)) if place not in one}
-            for event, place in left.items():
-                grown[*one, place] = value + float(ahead[event])
-        begun = sorted(grown.items(), key=lambda entry: -entry[1])[:width]
-    return [np.array(one, np.int64) for one, _ in begun]
+        grown: list[tuple[float, int, int]] = []
+        for row, (one, value) in enumerate(begun):
+            ahead = model.next_log_probs(one)
+            left = np.flatnonzero(often > np.bincount(one, minlength=len(often)))
+            grown += [(value + float(ahead[event]), row, event) for event in left.tolist()]
+        grown.sort(key=lambda entry: -entry[0])
+        begun = [(np.append(begun[row][0], event), value) for value, row, event in grown[:width]]
+    return [_placed(told, one) for one, _ in begun]
+
+
+def _placed(told: NDArray[np.int64], events: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of places that makes these events, equal events staying in theirs."""
+    places = np.empty(len(told), np.int64)
+    places[np.argsort(events, kind="stable")] = np.argsort(told, kind="stable")
+    return places
 
 
 def _improved(
     model: TellingModel, told: NDArray[np.int64], found: list[NDArray[np.int64]]
 ) -> list[NDArray[np.int64]]:
     """Move single events of the best order while that makes it worth more."""
-    best = found[int(model.worths([told[one] for one in found]).argmax())]
-    tried = list(found)
+    best = told[found[int(model.worths([told[one] for one in found]).argmax())]]
+    reach = max(1, MOST_MOVES // (2 * len(told)))
+    tried = [told[one] for one in found]
     for _ in range(ROUNDS):
         moved = [
             np.insert(np.delete(best, item), place, best[item])
             for item in range(len(best))
-            for place in range(len(best))
+            for place in range(max(0, item - reach), min(len(best), item + reach + 1))
             if place != item
         ]
-        worth = model.worths([told[one] for one in [best, *moved]])
-        tried += moved
+        worth = model.worths([best, *moved])
+        kept = np.argsort(-worth[1:], kind="stable")[:MOST_KEPT].tolist()
+        tried += [moved[k] for k in kept]
         if worth.argmax() == 0:
             break
-        best = moved[int(worth.argmax()) - 1]
-    return [np.array(one) for one in dict.fromkeys(tuple(one.tolist()) for one in tried)]
+        best = moved[kept[0]]
+    distinct = dict.fromkeys(tuple(one.tolist()) for one in tried)
+    return [_placed(told, np.array(one, np.int64)) for one in distinct]
 
 
-def _before(
-    found: list[NDArray[np.int64]], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _before(found: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of the orders in which one place comes before another."""
     number = len(found[0])
     result = np.zeros((number, number))

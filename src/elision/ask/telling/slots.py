@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from elision.errors import InputError
 from elision.observations import Packer
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ CONTEXTS = 24
 """Fillings of the other places for which one is filled in every way, where not all are known."""
 
 
-class Slot(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Slot:
     """An open place: its index among the items, the events it may hold, and their log-weights."""
 
     index: int
@@ -71,9 +73,16 @@ def model_of(script: Script) -> TellingModel:
 
 
 def sketch(
-    model: TellingModel, items: Sequence[Observation], allowed: NDArray[np.bool_] | None = None
+    model: TellingModel,
+    items: Sequence[Observation],
+    allowed: NDArray[np.bool_] | None = None,
+    *,
+    narrative: int = 0,
 ) -> Sketch:
-    """Turn observations into numbers; ``allowed`` are the events that a gap (None) may hold."""
+    """Turn observations into numbers; ``allowed`` are the events that a gap (None) may hold.
+
+    ``narrative`` is the number of the narrative, for complaints.
+    """
     number = model.numbers
     told: list[int] = []
     slots: list[Slot] = []
@@ -86,11 +95,18 @@ def sketch(
             options = np.flatnonzero(every)
             slots.append(Slot(index, options, np.zeros(len(options))))
         else:  # weights, or something that is to be complained of
-            packed = Packer(model.events).pack([[item]])
-            weights = packed.soft[int(packed.symbol[0]) - len(number)]
+            weights = _weights(model, item, f"narrative {narrative}, event {index}")
             options = np.flatnonzero(weights)
             slots.append(Slot(index, options, np.log(weights[options])))
     return Sketch(np.array(told, np.int64), tuple(slots))
+
+
+def _weights(model: TellingModel, item: Observation, where: str) -> NDArray[np.float64]:
+    try:
+        packed = Packer(model.events).pack([[item]])
+    except InputError as error:
+        raise type(error)(error.problem, where=where, hint=error.hint) from None
+    return np.asarray(packed.soft[int(packed.symbol[0]) - len(model.events)])
 
 
 def completions(model: TellingModel, sketched: Sketch, width: int = BEAM) -> Completions:
@@ -135,7 +151,7 @@ def marginals(model: TellingModel, sketched: Sketch) -> list[NDArray[np.float64]
     if found.exact:
         shares = found.shares
         return [
-            np.bincount(found.choices[:, k], shares, len(model.events))[slot.options]
+            np.asarray(np.bincount(found.choices[:, k], shares, len(model.events))[slot.options])
             for k, slot in enumerate(slots)
         ]
     return [_marginal(model, sketched, found, place) for place in range(len(slots))]
@@ -158,7 +174,8 @@ def _marginal(
     table = np.empty((len(held), len(model.events)))
     model.insert_each(tellings, np.full(len(held), slot.index), table)
     table += (model.worths(tellings) + [weight for _, weight in held])[:, None]
-    chance = np.exp(table - table.max()).sum(axis=0)[slot.options] * np.exp(slot.log_weights)
+    table = table[:, slot.options] + slot.log_weights
+    chance = np.exp(table - table.max()).sum(axis=0)
     return np.asarray(chance / chance.sum())
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Heard, Item
+    from elision.observations import Observation
     from elision.script import Script
     from elision.telling import TellingModel
 
@@ -36,7 +36,7 @@ class _Told(NamedTuple):
     item: NDArray[np.int64]
     worth: float
     last: int
-    """The last place that was filled: further events come after it, so that none is found twice."""
+    """The stretch that was filled last: no earlier one is then, so that nothing is found twice."""
 
 
 def fill_stretches(
@@ -62,12 +62,11 @@ def fill_stretches(
     return answers
 
 
-def _tellings(
-    model: TellingModel, items: list[Item], allowed: NDArray[np.bool_]
-) -> list[_Told]:
+def _tellings(model: TellingModel, items: list[Item], allowed: NDArray[np.bool_]) -> list[_Told]:
     """The likeliest tellings, with any number of events in each stretch."""
     kept = [index for index, item in enumerate(items) if item is not ...]
-    sketched = sketch(model, [items[index] for index in kept], allowed)  # type: ignore[misc]
+    known = cast("list[Observation]", [items[index] for index in kept])
+    sketched = sketch(model, known, allowed)
     ways = completions(model, sketched)
     base = float(model.worths([sketched.told])[0])
     begun = []
@@ -92,23 +91,21 @@ def _tellings(
 def _one_more(
     model: TellingModel, begun: list[_Told], stretches: list[int], allowed: NDArray[np.bool_]
 ) -> list[_Told]:
-    """Each telling with one more event in a stretch, at or after the last one put in."""
+    """Each telling with one more event at the end of a stretch, the last one filled or a later."""
     grown: list[_Told] = []
     for one in begun:
         for index in stretches:
-            place = int(np.searchsorted(one.item, index, side="right"))
-            if place < one.last:
+            if index < one.last:
                 continue
+            place = int(np.searchsorted(one.item, index, side="right"))
             odds = model.insertions(one.events, place, place)[0]
-            for event in np.flatnonzero(allowed).tolist():
-                grown.append(
-                    _Told(
-                        np.insert(one.events, place, event),
-                        np.insert(one.item, place, index),
-                        one.worth + float(odds[event]),
-                        place,
-                    )
+            item = np.insert(one.item, place, index)
+            grown += [
+                _Told(
+                    np.insert(one.events, place, event), item, one.worth + float(odds[event]), index
                 )
+                for event in np.flatnonzero(allowed).tolist()
+            ]
     grown.sort(key=lambda one: -one.worth)
     return grown[:WIDTH]
 
@@ -121,9 +118,10 @@ def _stretch(
     position: int,
     top: int | None,
 ) -> Stretch:
-    courses: Counter[tuple[int, ...]] = Counter()
+    courses: dict[tuple[int, ...], float] = {}
     for one, share in zip(found, shares.tolist(), strict=True):
-        courses[tuple(one.events[one.item == index].tolist())] += share  # type: ignore[assignment]
+        course = tuple(one.events[one.item == index].tolist())
+        courses[course] = courses.get(course, 0.0) + share
     longest = max(map(len, courses))
     counts = [0.0] * (longest + 1)
     expected = np.zeros(len(model.events))
@@ -138,7 +136,9 @@ def _stretch(
         answers=tuple(Expected(model.events[o], float(expected[o])) for o in order),
         courses=tuple(
             Course(tuple(model.events[o] for o in course), share)
-            for course, share in courses.most_common(top or USUAL_COURSES)
+            for course, share in sorted(courses.items(), key=lambda entry: -entry[1])[
+                : top or USUAL_COURSES
+            ]
         ),
         exact=False,
     )

@@ -1,0 +1,362 @@
+"""The next event of event logs: the telling model against n-grams, Alergia and a small LSTM.
+
+    python benchmarks/next_event.py FILE... [--seed 0] [--max-cases N]
+
+Prints one JSON object. Of each log 30 % of the cases are kept to test on; the next event is asked
+after every beginning of them, the end included. The telling model is the one that
+`elision.ScriptLearner` learns. What the peers choose, they choose by the log-loss on a fifth of the
+training cases, and then learn from all of them: n-grams their order, Alergia its epsilon and the
+share of bigrams that it is smoothed with, the LSTM the number of epochs. The vocabulary is that of
+the whole log, ties go against the right answer, and no probability counts as less than 1e-6.
+The LSTM needs jax: ``pip install 'elision[bench]'``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import elision as el
+from elision.evaluate.cloze import Outcome, judge
+from elision.learn.baselines import NGram
+from elision.learn.telling import learn_telling
+
+TEST_SHARE = 0.3
+HELD_OUT_SHARE = 0.2
+"""Of the training cases, to choose by."""
+
+ORDERS = (2, 3, 4, 5, 6)
+EPSILONS = (0.005, 0.05, 0.5, 1.0, 1.5, 1.9)
+SMOOTHING = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+
+EMBEDDING, HIDDEN = 32, 64
+BATCH = 32
+LEARNING_RATE = 1e-3
+MOST_EPOCHS = 50
+PATIENCE = 3
+"""Epochs without a better log-loss on the held-out cases, after which learning stops."""
+
+Cases = list[tuple[int, ...]]
+Chances = NDArray[np.float64]
+After = Callable[[tuple[int, ...]], Chances]
+"""Gives the probability of each event and the end after one beginning."""
+
+Answerer = Callable[[Cases], Chances]
+"""Gives them after each beginning of each case, a row each."""
+
+
+class Log(NamedTuple):
+    """A split event log, with events as numbers."""
+
+    events: tuple[str, ...]
+    train: Cases
+    test: Cases
+    rest: Cases
+    """Training cases that are not held out."""
+    held_out: Cases
+
+
+def read_log(path: str, seed: int, max_cases: int | None) -> Log:
+    """Read a log and split it by case."""
+    told = el.read(path).events
+    rng = np.random.default_rng(seed)
+    mixed = [told[k] for k in rng.permutation(len(told)).tolist()][:max_cases]
+    events = tuple(sorted({event for one in mixed for event in one}))
+    number = {event: o for o, event in enumerate(events)}
+    cases = [tuple(number[event] for event in one) for one in mixed]
+    test = round(TEST_SHARE * len(cases))
+    train = cases[test:]
+    held_out = round(HELD_OUT_SHARE * len(train))
+    if not (test and held_out and held_out < len(train)):
+        raise el.InputError(f"{len(cases)} cases, expected at least five", where=path)
+    return Log(events, train, cases[:test], train[held_out:], train[:held_out])
+
+
+def judged(answerer: Answerer, cases: Cases, size: int) -> Outcome:
+    """Ask for what follows every beginning."""
+    following = [symbol for one in cases for symbol in (*one, size)]
+    return judge(answerer(cases), np.array(following, np.int64))
+
+
+def each_once(after: After) -> Answerer:
+    """An answerer out of a function of one beginning; beginnings that recur are asked once."""
+
+    def answer(cases: Cases) -> Chances:
+        begun = [one[:place] for one in cases for place in range(len(one) + 1)]
+        row = {beginning: k for k, beginning in enumerate(dict.fromkeys(begun))}
+        found = np.array([after(beginning) for beginning in row])
+        return np.asarray(found[[row[beginning] for beginning in begun]])
+
+    return answer
+
+
+def by_telling(log: Log) -> Answerer:
+    model = learn_telling(log.train, log.events)
+    return each_once(lambda told: np.exp(model.next_log_probs(np.array(told, np.int64))))
+
+
+def n_gram(cases: Cases, size: int, order: int) -> After:
+    names = [str(o) for o in range(size)]
+    peer = NGram(events=names, order=order)
+    peer.fit([[names[o] for o in one] for one in cases])
+    return lambda told: np.asarray(peer.predict_next([[names[o] for o in told]])[0])
+
+
+def by_n_gram(cases: Cases, size: int, order: int) -> Answerer:
+    return each_once(n_gram(cases, size, order))
+
+
+class Chain(NamedTuple):
+    """A Markov chain: of each state the next state and its probability, by symbol."""
+
+    start: Any
+    steps: dict[Any, dict[int, tuple[Any, float]]]
+    size: int
+
+    def after(self, told: tuple[int, ...]) -> Chances | None:
+        """Probability of each next symbol, or None where the chain has lost its way."""
+        state = self.start
+        for symbol in told:
+            if symbol not in self.steps[state]:
+                return None
+            state = self.steps[state][symbol][0]
+        row = np.zeros(self.size + 1)
+        for symbol, (_, probability) in self.steps[state].items():
+            row[symbol] = probability
+        return row / row.sum() if row.any() else None
+
+
+def alergia(cases: Cases, size: int, epsilon: float) -> Chain:
+    from aalpy.learning_algs import run_Alergia
+
+    data = [["start", *one, size] for one in cases]
+    learned = run_Alergia(data, automaton_type="mc", eps=epsilon, print_info=False)
+    steps = {
+        state.state_id: {
+            target.output: (target.state_id, probability)
+            for target, probability in state.transitions
+        }
+        for state in learned.states
+    }
+    return Chain(learned.initial_state.state_id, steps, size)
+
+
+def smoothed(chain: Chain, bigrams: After, share: float) -> Answerer:
+    """The chain mixed with bigrams; where it has lost its way, they answer alone."""
+
+    def after(told: tuple[int, ...]) -> Chances:
+        other = bigrams(told)
+        found = chain.after(told)
+        return other if found is None else np.asarray((1 - share) * found + share * other)
+
+    return each_once(after)
+
+
+def by_alergia(log: Log) -> tuple[Answerer, dict[str, Any]]:
+    size = len(log.events)
+    bigrams = n_gram(log.rest, size, 2)
+    tried = []
+    for epsilon in EPSILONS:
+        chain = alergia(log.rest, size, epsilon)
+        tried += [
+            (judged(smoothed(chain, bigrams, share), log.held_out, size).log_loss, epsilon, share)
+            for share in SMOOTHING
+        ]
+    _, epsilon, share = min(tried)
+    chain = alergia(log.train, size, epsilon)
+    chosen = {"epsilon": epsilon, "share_of_bigrams": share, "states": len(chain.steps)}
+    return smoothed(chain, n_gram(log.train, size, 2), share), chosen
+
+
+class LSTM:
+    """One layer, in jax, learned by Adam; the start numbers as the end does."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._jax, self._numpy = import_module("jax"), import_module("jax.numpy")
+        self._size = size
+        self._rng = np.random.default_rng(seed)
+        shapes = {
+            "embedding": (size + 1, EMBEDDING),
+            "from_event": (EMBEDDING, 4 * HIDDEN),
+            "from_state": (HIDDEN, 4 * HIDDEN),
+            "to_logits": (HIDDEN, size + 1),
+        }
+        weights = {
+            name: self._rng.normal(0, shape[0] ** -0.5, shape) for name, shape in shapes.items()
+        }
+        weights["embedding"] *= shapes["embedding"][0] ** 0.5
+        weights |= {"gates": np.zeros(4 * HIDDEN), "common": np.zeros(size + 1)}
+        weights["gates"][HIDDEN : 2 * HIDDEN] = 1.0  # forget little at first
+        self._weights = {name: self._numpy.float32(one) for name, one in weights.items()}
+        zeros = {name: self._numpy.zeros_like(one) for name, one in self._weights.items()}
+        self._moments = (zeros, zeros)
+        self._steps = 0
+        self._logits = self._jax.jit(self._all_logits)
+        self._change = self._jax.jit(self._adam)
+
+    def _all_logits(self, weights: Any, symbols: Any) -> Any:
+        """Logits after each symbol, (batch, time, events + 1)."""
+        jnp = self._numpy
+
+        def step(state: Any, entered: Any) -> Any:
+            hidden, cell = state
+            gates = entered + hidden @ weights["from_state"]
+            let_in, forget, let_out, new = jnp.split(gates, 4, axis=1)
+            sigmoid = self._jax.nn.sigmoid
+            cell = sigmoid(forget) * cell + sigmoid(let_in) * jnp.tanh(new)
+            hidden = sigmoid(let_out) * jnp.tanh(cell)
+            return (hidden, cell), hidden
+
+        entered = weights["embedding"][symbols] @ weights["from_event"] + weights["gates"]
+        zeros = jnp.zeros((symbols.shape[0], HIDDEN), jnp.float32)
+        _, hidden = self._jax.lax.scan(step, (zeros, zeros), jnp.swapaxes(entered, 0, 1))
+        return jnp.swapaxes(hidden, 0, 1) @ weights["to_logits"] + weights["common"]
+
+    def _adam(self, weights: Any, moments: Any, steps: Any, symbols: Any, counted: Any) -> Any:
+        jax, jnp = self._jax, self._numpy
+
+        def loss(at: Any) -> Any:
+            log_chances = jax.nn.log_softmax(self._all_logits(at, symbols[:, :-1]))
+            given = jnp.take_along_axis(log_chances, symbols[:, 1:, None], axis=2)[..., 0]
+            return -(given * counted).sum() / counted.sum()
+
+        slope = jax.grad(loss)(weights)
+        length = jnp.sqrt(sum((one**2).sum() for one in slope.values()))
+        shorter = jnp.minimum(1.0, 1.0 / (length + 1e-9))
+        first, second = ({}, {})
+        changed = {}
+        for name, one in slope.items():
+            one = one * shorter
+            first[name] = 0.9 * moments[0][name] + 0.1 * one
+            second[name] = 0.999 * moments[1][name] + 0.001 * one**2
+            mean, square = first[name] / (1 - 0.9**steps), second[name] / (1 - 0.999**steps)
+            changed[name] = weights[name] - LEARNING_RATE * mean / (jnp.sqrt(square) + 1e-8)
+        return changed, (first, second)
+
+    def _padded(self, cases: Cases, rows: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Start, events and end of each case, and which of them but the start count."""
+        longest = max(map(len, cases)) + 1
+        width = 8
+        while width < longest:
+            width *= 2
+        symbols = np.full((rows, width + 1), self._size, np.int32)
+        counted = np.zeros((rows, width), np.float32)
+        for k, one in enumerate(cases):
+            symbols[k, 1 : len(one) + 1] = one
+            counted[k, : len(one) + 1] = 1.0
+        return symbols, counted
+
+    def epoch(self, cases: Cases) -> None:
+        """Go through all cases once, those of like length together."""
+        mixed = self._rng.permutation(len(cases)).tolist()
+        by_length = sorted(mixed, key=lambda k: len(cases[k]))
+        starts = np.arange(0, len(cases), BATCH)
+        for start in self._rng.permutation(starts).tolist():
+            some = [cases[k] for k in by_length[start : start + BATCH]]
+            self._steps += 1
+            self._weights, self._moments = self._change(
+                self._weights, self._moments, float(self._steps), *self._padded(some, BATCH)
+            )
+
+    def answer(self, cases: Cases) -> Chances:
+        """A row for each beginning of each case."""
+        rows: dict[int, Chances] = {}
+        order = sorted(range(len(cases)), key=lambda k: len(cases[k]))
+        for start in range(0, len(order), 8 * BATCH):
+            some = order[start : start + 8 * BATCH]
+            symbols, _ = self._padded([cases[k] for k in some], 8 * BATCH)
+            found = np.asarray(self._logits(self._weights, symbols[:, :-1]), np.float64)
+            for k, logits in zip(some, found, strict=False):
+                value = logits[: len(cases[k]) + 1]
+                value = np.exp(value - value.max(axis=1, keepdims=True))
+                rows[k] = value / value.sum(axis=1, keepdims=True)
+        return np.concatenate([rows[k] for k in range(len(cases))])
+
+
+def by_lstm(log: Log, seed: int) -> tuple[Answerer, dict[str, Any]]:
+    size = len(log.events)
+    peer = LSTM(size, seed)
+    losses: list[float] = []
+    while len(losses) < MOST_EPOCHS and len(losses) - _best(losses) < PATIENCE:
+        peer.epoch(log.rest)
+        losses.append(judged(peer.answer, log.held_out, size).log_loss)
+    epochs = _best(losses)
+    whole = LSTM(size, seed)
+    for _ in range(epochs):
+        whole.epoch(log.train)
+    return whole.answer, {"epochs": epochs}
+
+
+def _best(losses: list[float]) -> int:
+    """After how many epochs the loss was least."""
+    return int(np.argmin(losses)) + 1 if losses else 0
+
+
+def compare(log: Log, seed: int) -> dict[str, Any]:
+    size = len(log.events)
+
+    def row(learn: Callable[[], tuple[Answerer, dict[str, Any]]]) -> dict[str, Any]:
+        start = time.perf_counter()
+        answerer, chosen = learn()
+        learned = time.perf_counter()
+        outcome = judged(answerer, log.test, size)
+        return {
+            "accuracy": round(outcome.top1, 4),
+            "log_loss": round(outcome.log_loss, 4),
+            "seconds_to_learn": round(learned - start, 2),
+            "seconds_to_answer": round(time.perf_counter() - learned, 2),
+            **chosen,
+        }
+
+    def order_loss(order: int) -> float:
+        return judged(by_n_gram(log.rest, size, order), log.held_out, size).log_loss
+
+    n_grams = {
+        order: row(lambda order=order: (by_n_gram(log.train, size, order), {}))  # type: ignore[misc]
+        for order in ORDERS
+    }
+    chosen = min(ORDERS, key=order_loss)
+    return {
+        "cases": {"train": len(log.train), "test": len(log.test)},
+        "events": size,
+        "beginnings": sum(len(one) + 1 for one in log.test),
+        "telling_model": row(lambda: (by_telling(log), {})),
+        "n_gram": {**n_grams[chosen], "order": chosen},
+        "alergia": row(lambda: by_alergia(log)),
+        "lstm": row(lambda: by_lstm(log, seed)),
+        "n_grams_by_order": n_grams,
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="event logs")
+    parser.add_argument("--seed", type=int, default=0, help="of the split and the LSTM")
+    parser.add_argument("--max-cases", type=int, help="most cases of a log, by chance")
+    options = parser.parse_args()
+    try:
+        import_module("jax")
+    except ImportError:
+        print("jax is missing: pip install 'elision[bench]'", file=sys.stderr)
+        return 2
+    try:
+        logs = {file: read_log(file, options.seed, options.max_cases) for file in options.files}
+    except el.ElisionError as error:
+        print(error, file=sys.stderr)
+        return 2
+    result = {Path(file).stem: compare(log, options.seed) for file, log in logs.items()}
+    print(json.dumps(result, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
