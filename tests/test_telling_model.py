@@ -393,7 +393,7 @@ WRONG = {
     "told": lambda chain: {"told": chain.told[:-1]},
     "place": lambda chain: {"place": chain.place[:0]},
     "history": lambda chain: {"history": chain.history[:-1]},
-    "out of range": lambda chain: {"told": chain.told * np.nan},
+    "not finite": lambda chain: {"told": chain.told * np.nan},
     "fade": lambda chain: {"fade": 1.0},
     "out of range": lambda chain: {"fade": -0.1},
     "again": lambda chain: {"again": np.inf},

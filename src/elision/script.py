@@ -357,9 +357,7 @@ class Script(Questions):
 
     def __reduce__(self) -> tuple[Callable[..., Script], tuple[Any, ...]]:
         """Copy and pickle by building anew: arrays would come back writable."""
-        build = partial(
-            type(self), states=self._states, about=self._about, telling=self._telling
-        )
+        build = partial(type(self), states=self._states, about=self._about, telling=self._telling)
         return build, (self._events, self._transition, self._emission, self._elision)
 
     def _repr_html_(self) -> str:

@@ -208,14 +208,15 @@ class TellingModel:
         return TellingModel(self._events, self._forward, self._backward, missing=missing)
 
     def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
-        """log P(event | those before it) of each event, and of the end, for each narrative."""
+        """Log-probability of each event given those before it, and of the end, a narrative each."""
         return _steps(self._forward, [self._checked(one) for one in narratives])
 
     def _checked(self, told: ArrayLike) -> NDArray[np.int64]:
         """Event numbers as the kernels take them: they do not look where they read."""
         found = np.ascontiguousarray(told, np.int64)
-        if found.ndim != 1 or (len(found) and not (0 <= found.min() and found.max() < self._size)):
-            raise InputError(f"event numbers {short(told)}, expected a list from 0 below {self._size}")
+        if found.ndim != 1 or (len(found) and not (found.min() >= 0 and found.max() < self._size)):
+            problem = f"event numbers {short(told)}, expected a list of some from 0"
+            raise InputError(f"{problem} to {self._size - 1}")
         return found
 
     def log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
@@ -228,12 +229,10 @@ class TellingModel:
         if self._backward is None:
             return found
         turned = [np.ascontiguousarray(self._checked(one)[::-1]) for one in narratives]
-        return np.asarray(
-            (found + [steps.sum() for steps in _steps(self._backward, turned)]) / 2
-        )
+        return np.asarray((found + [steps.sum() for steps in _steps(self._backward, turned)]) / 2)
 
     def next_log_probs(self, told: NDArray[np.int64]) -> NDArray[np.float64]:
-        """log P(event comes next) of each event, the end last."""
+        """Log-probability that each event comes next, the end last."""
         from elision._telling_kernels import next_log_probs  # noqa: PLC0415 - numba
 
         result = np.empty(len(self._events) + 1)

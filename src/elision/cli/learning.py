@@ -118,7 +118,11 @@ def learn(
         ),
     ],
     method: Annotated[
-        Method, typer.Option(help="How to learn; sem, approx, bmm and bmm-em are the paper's.")
+        Method,
+        typer.Option(
+            help="How to learn: a script and how it is told, or a script alone by marginal, or by"
+            " sem, approx, bmm and bmm-em, which are the paper's."
+        ),
     ] = Method.DEFAULT,
     batch_size: Annotated[
         int | None, typer.Option("--batch-size", "-r", help="Narratives a batch.", min=1)
