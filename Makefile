@@ -31,8 +31,12 @@ unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
 interpreted: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m numerical
 
+# LOGS are event logs to predict next events of, in which a peer needs jax; by default none.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/estep.py
+	$(BIN)/python benchmarks/telling.py
+	$(if $(LOGS),$(BIN)/python -m pip install --quiet -e '.[bench]')
+	$(if $(LOGS),$(BIN)/python benchmarks/next_event.py $(LOGS))
 
 # Princeton's WordNet files, which the built-in copy is tested against.
 $(WORDNET):
@@ -51,7 +55,7 @@ BENCH ?= --min-narratives 20
 
 results: $(VENV)/.installed-dev
 	mkdir -p build
-	$(BIN)/elision bench $(CORPORA) $(BENCH) --json build/results.json --html build/results.html
+	$(BIN)/elision bench $(CORPORA) $(BENCH) -o build/results.json --html build/results.html
 	$(BIN)/python tools/results.py build/results.json --labelled $(LABELLED) > build/results.md
 	mv build/results.md docs/results.md
 

@@ -379,3 +379,128 @@ def loss(narratives, folds, names, weights, after, memory):
     for table in (after, memory):
         result += 0.5 * sum((value / TABLE_SPREAD) ** 2 for row in table for value in row)
     return result
+
+
+# ------------------------------------------------------------------------------------------------
+# Part 4: what tellings with open places may stand for, by going through all of them
+# ------------------------------------------------------------------------------------------------
+# An item is an event number, None for any event, or a dictionary of weights by event number.
+
+
+class Teller:
+    """Both directions of a model, remembering what was worked out."""
+
+    def __init__(self, forward, backward=None):
+        self.forward, self.backward = forward, backward
+        self.size = events_of(forward)
+        self.known = {}
+
+    def ahead(self, told, direction="forward"):
+        key = direction, tuple(told)
+        if key not in self.known:
+            self.known[key] = next_log_probs(getattr(self, direction), list(told)).tolist()
+        return self.known[key]
+
+    def steps(self, told, direction="forward"):
+        symbols = [*told, self.size]
+        return [self.ahead(told[:t], direction)[symbol] for t, symbol in enumerate(symbols)]
+
+    def log_prob(self, told):
+        return math.fsum(self.steps(tuple(told)))
+
+    def begins(self, told):
+        """Log-probability that a telling begins like this."""
+        return math.fsum(self.steps(tuple(told))[:-1])
+
+    def worth(self, told):
+        if self.backward is None:
+            return self.log_prob(told)
+        back = math.fsum(self.steps(tuple(told)[::-1], "backward"))
+        return (self.log_prob(told) + back) / 2
+
+
+def ways(items, size, allowed=None):
+    """Each telling that the items may stand for, with its log-weight."""
+    gap = dict.fromkeys(range(size) if allowed is None else allowed, 1.0)
+    options = [
+        gap if item is None else item if isinstance(item, dict) else {item: 1.0} for item in items
+    ]
+    return [
+        (told, math.fsum(math.log(some[event]) for some, event in zip(options, told, strict=True)))
+        for told in product(*options)
+    ]
+
+
+def shares(values):
+    """Probabilities in proportion to the exponentials of a dictionary's values."""
+    largest = max(values.values())
+    chances = {key: math.exp(value - largest) for key, value in values.items()}
+    total = math.fsum(chances.values())
+    return {key: chance / total for key, chance in chances.items()}
+
+
+def log_sum(values):
+    largest = max(values)
+    return largest + math.log(math.fsum(math.exp(value - largest) for value in values))
+
+
+def completed(teller, items, allowed=None):
+    """Probability of each telling that the items may stand for, by their worth."""
+    return shares(
+        {told: teller.worth(told) + weight for told, weight in ways(items, teller.size, allowed)}
+    )
+
+
+def marginal(chances, place, size):
+    """Probability of each event at a place of tellings that have these probabilities."""
+    found = np.zeros(size)
+    for told, chance in chances.items():
+        found[told[place]] += chance
+    return found
+
+
+def inserted(teller, items, allowed=None):
+    """Odds of each event at each place: what it multiplies exp(worth) by, over all fillings."""
+    table = np.zeros((len(items) + 1, teller.size))
+    for told, share in completed(teller, items).items():
+        before = teller.worth(told)
+        for place in range(len(items) + 1):
+            for event in range(teller.size) if allowed is None else allowed:
+                worth_with = teller.worth((*told[:place], event, *told[place:]))
+                table[place, event] += share * math.exp(worth_with - before)
+    return table
+
+
+def stretched(teller, items, longest, allowed=None):
+    """Probability of all that may stand in stretches (...), of up to so many events each.
+
+    Keys are what stands for each item: a tuple of events for a stretch, else one event.
+    """
+    events = list(range(teller.size) if allowed is None else allowed)
+    courses = [one for length in range(longest + 1) for one in product(events, repeat=length)]
+    values = {}
+    for filled in product(*[courses if item is ... else [None] for item in items]):
+        flat = []
+        for item, course in zip(items, filled, strict=True):
+            flat += course if item is ... else [item]
+        lengths = [1 if course is None else len(course) for course in filled]
+        for told, weight in ways(flat, teller.size, allowed):
+            parts = []
+            place = 0
+            for item, length in zip(items, lengths, strict=True):
+                part = told[place : place + length]
+                parts.append(part if item is ... else part[0])
+                place += length
+            values[tuple(parts)] = teller.worth(told) + weight
+    return shares(values)
+
+
+def followed(teller, items, steps):
+    """Probabilities of the events so many steps after a beginning, and of having ended by then."""
+    begun = shares({told: teller.begins(told) + weight for told, weight in ways(items, teller.size)})
+    chances = np.zeros(teller.size)
+    for told, share in begun.items():
+        for more in product(range(teller.size), repeat=steps):
+            grown = (*told, *more)
+            chances[more[-1]] += share * math.exp(teller.begins(grown) - teller.begins(told))
+    return chances, 1 - chances.sum()

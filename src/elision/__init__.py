@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Conditional,
         Frequency,
         LogisticGap,
+        NGram,
         SkipNaiveBayes,
     )
     from elision.learn.em import Converged, Prior, fit_parameters
@@ -52,6 +53,7 @@ __all__ = [
     "InputError",
     "Library",
     "LogisticGap",
+    "NGram",
     "Narrative",
     "Prior",
     "Script",
@@ -79,6 +81,7 @@ _LATER = {
     "Frequency": "elision.learn.baselines",
     "Library": "elision.library",
     "LogisticGap": "elision.learn.baselines",
+    "NGram": "elision.learn.baselines",
     "ScriptLearner": "elision.learn.learner",
     "SkipNaiveBayes": "elision.learn.baselines",
     "TellingModel": "elision.telling",

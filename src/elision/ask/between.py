@@ -32,14 +32,12 @@ class Unsaid:
 
     ``probability`` is that of its having been passed over in silence at this place at least once,
     and ``expected`` how often it was: more than the probability where states repeat themselves or
-    several stand for the event. ``spread`` is the standard deviation of the probability among the
-    scripts of an ensemble.
+    several stand for the event.
     """
 
     event: str
     expected: float
     probability: float
-    spread: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,14 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An event that may fill a gap, and how probable it is there.
-
-    ``spread`` is the standard deviation of that probability among the scripts of an ensemble.
-    """
+    """An event that may fill a gap, and how probable it is there."""
 
     event: str
     probability: float
-    spread: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

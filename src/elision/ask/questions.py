@@ -314,11 +314,8 @@ class Questions(ABC):
         random_state: int = 0,
     ) -> Conformances:
         """How well each of many narratives fits the script, as a table."""
-        from elision.ask.heard import understood  # noqa: PLC0415
-
-        told = (understood(self.asked, narrative) for narrative in narratives)
         found: Conformances = self._ask(
-            "conform", told, unknown=unknown, samples=samples, random_state=random_state
+            "conform", narratives, unknown=unknown, samples=samples, random_state=random_state
         )
         return found
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from elision.ask.following import Following
     from elision.ask.heard import Item
     from elision.ask.joint import Course, Joint
+    from elision.ask.missing import Omissions
     from elision.ask.order import Ordering
     from elision.ask.posterior import StatePosterior
     from elision.ask.resolve import Resolution
@@ -101,6 +102,14 @@ def show_story(story: Story) -> None:
             _show_ways(gap.ways)
         if gap.before is not None:
             say(gap.before, "bold")
+
+
+def show_omissions(found: Omissions) -> None:
+    """Print a record, what is probably missing from it indented with its probability."""
+    for place, omitted in enumerate(found.places):
+        print_lines((Line(one.event, one.probability) for one in omitted), style="dim")
+        if place < len(found.told):
+            say(found.told[place], "bold")
 
 
 def _show_ways(ways: Sequence[Course]) -> None:

@@ -25,7 +25,18 @@ LARGEST_SEED = 2**32 - 1
 
 ORDER = (
     *("demo", "learn", "events"),
-    *("fill", "between", "next", "score", "align", "order", "sample", "resolve", "posterior"),
+    *(
+        "fill",
+        "missing",
+        "between",
+        "next",
+        "score",
+        "align",
+        "order",
+        "sample",
+        "resolve",
+        "posterior",
+    ),
     *("compare", "identify", "ask", "draw", "export", "serve", "bench"),
 )
 """Commands by use, as help lists them."""

@@ -84,6 +84,30 @@ def between(
     reply(found, show_story, as_json=as_json)
 
 
+@app.command()
+def missing(
+    script: ScriptFile,
+    telling: Telling,
+    least: Annotated[
+        float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
+    ] = 0.2,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say which events are probably missing from a record, and where.
+
+    That is what would stand in it, had nothing been removed; `between` says what happened.
+
+    Example: `elision missing doorbell.json "hear doorbell" "open door"`
+    """
+    from elision.cli.answers import show_omissions  # noqa: PLC0415
+
+    found = load(script).missing(
+        told_events(telling, "missing"), least=least, unknown=unknown(ignore_unknown)
+    )
+    reply(found, show_omissions, as_json=as_json)
+
+
 @app.command("next")
 def following(
     script: ScriptFile,
