@@ -35,7 +35,7 @@ HELD_OUT_SHARE = 0.2
 """Of the training cases, to choose by."""
 
 ORDERS = (2, 3, 4, 5, 6)
-EPSILONS = (0.005, 0.05, 0.5, 1.0, 1.5, 1.9)
+EPSILONS = (0.005, 0.05, 0.5, 1.0)
 SMOOTHING = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 
 EMBEDDING, HIDDEN = 32, 64
@@ -47,11 +47,8 @@ PATIENCE = 3
 
 Cases = list[tuple[int, ...]]
 Chances = NDArray[np.float64]
-After = Callable[[tuple[int, ...]], Chances]
-"""Gives the probability of each event and the end after one beginning."""
-
 Answerer = Callable[[Cases], Chances]
-"""Gives them after each beginning of each case, a row each."""
+"""Gives a row for each beginning of each case: the chances of all events and the end."""
 
 
 class Log(NamedTuple):
@@ -87,7 +84,7 @@ def judged(answerer: Answerer, cases: Cases, size: int) -> Outcome:
     return judge(answerer(cases), np.array(following, np.int64))
 
 
-def each_once(after: After) -> Answerer:
+def each_once(after: Callable[[tuple[int, ...]], Chances]) -> Answerer:
     """An answerer out of a function of one beginning; beginnings that recur are asked once."""
 
     def answer(cases: Cases) -> Chances:
@@ -104,15 +101,11 @@ def by_telling(log: Log) -> Answerer:
     return each_once(lambda told: np.exp(model.next_log_probs(np.array(told, np.int64))))
 
 
-def n_gram(cases: Cases, size: int, order: int) -> After:
+def by_n_gram(cases: Cases, size: int, order: int) -> Answerer:
     names = [str(o) for o in range(size)]
     peer = NGram(events=names, order=order)
     peer.fit([[names[o] for o in one] for one in cases])
-    return lambda told: np.asarray(peer.predict_next([[names[o] for o in told]])[0])
-
-
-def by_n_gram(cases: Cases, size: int, order: int) -> Answerer:
-    return each_once(n_gram(cases, size, order))
+    return each_once(lambda told: peer.predict_next([[names[o] for o in told]])[0])
 
 
 class Chain(NamedTuple):
@@ -122,17 +115,17 @@ class Chain(NamedTuple):
     steps: dict[Any, dict[int, tuple[Any, float]]]
     size: int
 
-    def after(self, told: tuple[int, ...]) -> Chances | None:
-        """Probability of each next symbol, or None where the chain has lost its way."""
+    def after(self, told: tuple[int, ...]) -> Chances:
+        """Probability of each next symbol, or zeros where the chain has lost its way."""
+        row = np.zeros(self.size + 1)
         state = self.start
         for symbol in told:
             if symbol not in self.steps[state]:
-                return None
+                return row
             state = self.steps[state][symbol][0]
-        row = np.zeros(self.size + 1)
         for symbol, (_, probability) in self.steps[state].items():
             row[symbol] = probability
-        return row / row.sum() if row.any() else None
+        return row / row.sum() if row.any() else row
 
 
 def alergia(cases: Cases, size: int, epsilon: float) -> Chain:
@@ -150,31 +143,27 @@ def alergia(cases: Cases, size: int, epsilon: float) -> Chain:
     return Chain(learned.initial_state.state_id, steps, size)
 
 
-def smoothed(chain: Chain, bigrams: After, share: float) -> Answerer:
-    """The chain mixed with bigrams; where it has lost its way, they answer alone."""
-
-    def after(told: tuple[int, ...]) -> Chances:
-        other = bigrams(told)
-        found = chain.after(told)
-        return other if found is None else np.asarray((1 - share) * found + share * other)
-
-    return each_once(after)
+def mixed(chain: Chances, bigrams: Chances, share: float) -> Chances:
+    """The chain's rows mixed with bigrams; where it has lost its way, they answer alone."""
+    lost = ~chain.any(axis=1, keepdims=True)
+    return np.where(lost, bigrams, (1 - share) * chain + share * bigrams)
 
 
 def by_alergia(log: Log) -> tuple[Answerer, dict[str, Any]]:
     size = len(log.events)
-    bigrams = n_gram(log.rest, size, 2)
+    bigrams = by_n_gram(log.rest, size, 2)(log.held_out)
     tried = []
     for epsilon in EPSILONS:
-        chain = alergia(log.rest, size, epsilon)
-        tried += [
-            (judged(smoothed(chain, bigrams, share), log.held_out, size).log_loss, epsilon, share)
-            for share in SMOOTHING
-        ]
+        rows = each_once(alergia(log.rest, size, epsilon).after)(log.held_out)
+        for share in SMOOTHING:
+            found = mixed(rows, bigrams, share)
+            loss = judged(lambda _, found=found: found, log.held_out, size).log_loss  # type: ignore[misc]
+            tried.append((loss, epsilon, share))
     _, epsilon, share = min(tried)
     chain = alergia(log.train, size, epsilon)
+    by_chain, by_bigrams = each_once(chain.after), by_n_gram(log.train, size, 2)
     chosen = {"epsilon": epsilon, "share_of_bigrams": share, "states": len(chain.steps)}
-    return smoothed(chain, n_gram(log.train, size, 2), share), chosen
+    return lambda cases: mixed(by_chain(cases), by_bigrams(cases), share), chosen
 
 
 class LSTM:

@@ -497,7 +497,8 @@ def stretched(teller, items, longest, allowed=None):
 
 def followed(teller, items, steps):
     """Probabilities of the events so many steps after a beginning, and of having ended by then."""
-    begun = shares({told: teller.begins(told) + weight for told, weight in ways(items, teller.size)})
+    found = ways(items, teller.size)
+    begun = shares({told: teller.begins(told) + weight for told, weight in found})
     chances = np.zeros(teller.size)
     for told, share in begun.items():
         for more in product(range(teller.size), repeat=steps):

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FOLLOWED = 200
 """Beginnings that are followed up where there are several: the likeliest."""
 
+FEWEST_WEIGHED = 100
+"""Tellings of a given length of which some are chosen, however few are wanted."""
+
 LONGEST_DRAWN = 10_000
 """Events after which a telling that is drawn ends in any case."""
 
@@ -186,7 +189,8 @@ def _of_length(
 
     if n == 0:
         return []
-    found = [draw_going_on(model.forward.tables, length, rng) for _ in range(4 * n)]
+    number = max(4 * n, FEWEST_WEIGHED)
+    found = [draw_going_on(model.forward.tables, length, rng) for _ in range(number)]
     weight = np.array([log_weight for _, log_weight in found])
     chance = np.exp(weight - weight.max())
     chosen = rng.choice(len(found), n, p=chance / chance.sum())

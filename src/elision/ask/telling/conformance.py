@@ -204,8 +204,9 @@ class _Examiner:
         parts.append(gain[len(swaps) :] + usual)
         untold = np.ones(len(self._model.events), bool)
         untold[told] = False
+        told_in = np.maximum(self._told_in, np.finfo(float).tiny)
         with np.errstate(divide="ignore"):
-            rate = np.log(self._told_in * untold) + math.log(FORGOTTEN) - math.log(length + 1)
+            rate = np.log(told_in * untold) + math.log(FORGOTTEN) - math.log(length + 1)
         parts.append((self._model.insertions(told) + rate).ravel())
         return float(np.logaddexp.reduce(np.concatenate(parts)))
 

@@ -31,8 +31,8 @@ MOST_ORDERS = 720
 ROUNDS = 20
 """In each, one event of the best order found so far is moved to where it is worth most."""
 
-MOST_MOVES = 4000
-"""Moves that are tried in a round: with many events, only those over a few places."""
+MOST_MOVED = 250_000
+"""Events of all tellings that are tried in a round: with many, only moves over a few places."""
 
 MOST_KEPT = 400
 """Of them, those that count as orders found: the best."""
@@ -135,7 +135,7 @@ def _improved(
 ) -> list[NDArray[np.int64]]:
     """Move single events of the best order while that makes it worth more."""
     best = told[found[int(model.worths([told[one] for one in found]).argmax())]]
-    reach = max(1, MOST_MOVES // (2 * len(told)))
+    reach = max(1, MOST_MOVED // (2 * len(told) ** 2))
     tried = [told[one] for one in found]
     for _ in range(ROUNDS):
         moved = [
