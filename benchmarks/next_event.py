@@ -41,8 +41,8 @@ SMOOTHING = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 EMBEDDING, HIDDEN = 32, 64
 BATCH = 32
 LEARNING_RATE = 1e-3
-MOST_EPOCHS = 50
-PATIENCE = 3
+MOST_EPOCHS = 60
+PATIENCE = 8
 """Epochs without a better log-loss on the held-out cases, after which learning stops."""
 
 Cases = list[tuple[int, ...]]
@@ -172,6 +172,13 @@ class LSTM:
     def __init__(self, size: int, seed: int) -> None:
         self._jax, self._numpy = import_module("jax"), import_module("jax.numpy")
         self._size = size
+        self._logits = self._jax.jit(self._all_logits)
+        self._change = self._jax.jit(self._adam)
+        self.begin(seed)
+
+    def begin(self, seed: int) -> None:
+        """Forget everything; what is compiled stays."""
+        size = self._size
         self._rng = np.random.default_rng(seed)
         shapes = {
             "embedding": (size + 1, EMBEDDING),
@@ -189,8 +196,6 @@ class LSTM:
         zeros = {name: self._numpy.zeros_like(one) for name, one in self._weights.items()}
         self._moments = (zeros, zeros)
         self._steps = 0
-        self._logits = self._jax.jit(self._all_logits)
-        self._change = self._jax.jit(self._adam)
 
     def _all_logits(self, weights: Any, symbols: Any) -> Any:
         """Logits after each symbol, (batch, time, events + 1)."""
@@ -279,10 +284,10 @@ def by_lstm(log: Log, seed: int) -> tuple[Answerer, dict[str, Any]]:
         peer.epoch(log.rest)
         losses.append(judged(peer.answer, log.held_out, size).log_loss)
     epochs = _best(losses)
-    whole = LSTM(size, seed)
+    peer.begin(seed)
     for _ in range(epochs):
-        whole.epoch(log.train)
-    return whole.answer, {"epochs": epochs}
+        peer.epoch(log.train)
+    return peer.answer, {"epochs": epochs}
 
 
 def _best(losses: list[float]) -> int:

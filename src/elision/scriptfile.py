@@ -142,7 +142,12 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
     check_header(raw, where, FORMAT, (BARE_VERSION, VERSION))
     if checksum:
         check_sum(content, raw.get("checksum"), where)
-    return _script(converted(raw, _File, where), where)
+    file = converted(raw, _File, where)
+    if (file.version == VERSION) != (file.telling is not None):
+        having = "with" if file.telling is not None else "without"
+        problem = f"damaged script file: version {file.version} {having} a telling model"
+        raise FileFormatError(problem, where=where)
+    return _script(file, where)
 
 
 def converted(raw: dict[str, Any], kind: type[Kind], where: str) -> Kind:

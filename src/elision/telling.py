@@ -213,7 +213,10 @@ class TellingModel:
 
     def _checked(self, told: ArrayLike) -> NDArray[np.int64]:
         """Event numbers as the kernels take them: they do not look where they read."""
-        found = np.ascontiguousarray(told, np.int64)
+        try:
+            found = np.ascontiguousarray(told, np.int64)
+        except (TypeError, ValueError, OverflowError):
+            found = np.full((1, 1), -1)
         if found.ndim != 1 or (len(found) and not (found.min() >= 0 and found.max() < self._size)):
             problem = f"event numbers {short(told)}, expected a list of some from 0"
             raise InputError(f"{problem} to {self._size - 1}")

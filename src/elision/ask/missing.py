@@ -107,7 +107,8 @@ def missing(
     hear doorbell
       (walk to door, 100%)
     open door
-      (close door, 78%)
+      (close door, 100%)
+      (take parcel, 58%)
     """
     from elision.ask.chances import missing_chances  # noqa: PLC0415 - it imports most questions
 

@@ -86,8 +86,8 @@ def demo(
         f"{len(tellings)} tellings of [bold]answering the doorbell[/], none of them complete."
     )
     out.print(
-        f"Learned from them: a script of {script.size - 2} steps with the ways between them,"
-        f" and how its {len(script.events)} events are told or left out.\n"
+        f"Learned from them: a script of {script.size - 2} states, and a model of how its"
+        f" {len(script.events)} events are told.\n"
     )
     out.print("Somebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
     show_story(story)

@@ -36,9 +36,8 @@ STOP = Converged(tolerance=1e-3, most_steps=10)
 class Backoff:
     """Pseudocounts a state: of leaving for any later state, and of telling any event.
 
-    The more there are, the better a script fills gaps by itself, up to about 3 and 1, but the
-    less it says of what was left unsaid: an edge past a state explains its absence as well as
-    silence does.
+    The more there are, the less the script says of what was left unsaid: an edge past a state
+    explains its absence as well as silence does.
     """
 
     transition: float = 0.3
@@ -51,9 +50,6 @@ class Backoff:
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
                 raise InputError(f"backoff {name} is {value}, expected a number above 0")
-
-
-FOR_FILLING = Backoff(transition=3.0, emission=1.0, fewest=0.001)
 
 
 def back_off(

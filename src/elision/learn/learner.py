@@ -52,7 +52,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
     events
         The vocabulary, if it is larger than what the narratives tell.
     random_state
-        Seed of orders and folds.
+        Seed of the order in which narratives come, and of the folds; None keeps the order given.
     observer
         Called with everything that happens, see `elision.learn.observe`.
 
@@ -83,7 +83,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         state_cost: float = 3.0,
         telling: bool = True,
         events: Sequence[str] | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         observer: Observer | None = None,
     ) -> None:
         self.batch_size = batch_size
@@ -125,8 +125,9 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         return self.asked.log_probs(told_narratives(X))
 
     def _search(self) -> SEMHMM:
-        if not isinstance(self.random_state, (int, np.integer)) or self.random_state < 0:
-            raise InputError(f"random_state is {self.random_state!r}, expected a seed from 0")
+        seed = self.random_state
+        if seed is not None and (not isinstance(seed, (int, np.integer)) or seed < 0):
+            raise InputError(f"random_state is {seed!r}, expected a seed from 0, or None")
         return SEMHMM(
             score="marginal",
             batch_size=self.batch_size,
@@ -134,7 +135,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             emission_pseudocount=EMISSION,
             em_steps=EM_STEPS,
             events=self.events,
-            random_state=self.random_state,
+            random_state=seed,
             observer=self.observer,
         )
 
@@ -149,7 +150,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             told = [tuple(number[event] for event in one) for one in narratives]
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
             with threadpool_limits(limits=1, user_api="blas"):
-                telling = learn_telling(told, self.events_, random_state=int(self.random_state))
-                missing = learn_missing(told, self.events_, random_state=int(self.random_state))
+                telling = learn_telling(told, self.events_, random_state=self.random_state or 0)
+                missing = learn_missing(told, self.events_, random_state=self.random_state or 0)
             self.script_ = self.script_.with_telling(telling.with_missing(missing))
         return self

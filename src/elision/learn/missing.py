@@ -60,7 +60,7 @@ def learn_missing(
     hidden: list[NDArray[np.bool_]] = []
     for k in order[:out].tolist():
         told, gone = hide(np.array(narratives[k], np.int64), len(events), rng)
-        if gone.any() and len(told):
+        if len(told):  # also where nothing was hidden: then nothing is missing
             features.append(evidence(model.insertions(told)).reshape(-1, len(USUAL)))
             hidden.append(gone.ravel())
     if not features:
