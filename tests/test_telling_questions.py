@@ -13,7 +13,7 @@ import pytest
 
 import elision as el
 import naive_telling as naive
-from elision._telling_kernels import LONGEST_HISTORY
+from elision.telling import LONGEST_HISTORY
 from elision.ask import _conformance
 from elision.ask._evidence import BROKEN_OFF, OPEN, STRAY, Background, Sheet
 from elision.ask.fill import allowed_events

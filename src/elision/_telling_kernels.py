@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elision._kernels import jit
-
-LONGEST_HISTORY = 4
-"""Events that a history goes back at most."""
+from elision.telling import LONGEST_HISTORY
 
 
 class Tables(NamedTuple):

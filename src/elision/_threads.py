@@ -72,6 +72,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)  # the threads stay behind in the parent
 
 
+def inside_pool() -> bool:
+    """Whether this is a thread of the pool."""
+    return bool(getattr(_inside, "pool", False))
+
+
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     """Call ``task`` with each number, in as many threads as allowed.
 
@@ -80,7 +85,7 @@ def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     global _pool  # noqa: PLW0603
     numbers = list(numbers)
     threads = get_threads()
-    if threads == 1 or len(numbers) == 1 or getattr(_inside, "pool", False):
+    if threads == 1 or len(numbers) == 1 or inside_pool():
         for number in numbers:
             task(number)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from elision import _threads
 from elision.errors import InputError, ScriptError
 from elision.observations import short
 
@@ -18,12 +20,22 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+LONGEST_HISTORY = 4
+"""Events that a history goes back at most."""
+
 MOST_POWERS = 24
 MOST_POWER_CELLS = 4_000_000
 """Exponentials of the tables that are kept: for so many events ago, and in so many cells."""
 
 LARGEST_LOGIT = 1e4
 """Of any table, in size: far above all that is learned, and nothing overflows."""
+
+
+STEP_WORK = 5_000
+MOST_PLAIN_WORK = 3_000_000
+"""Numbers that numpy goes through before compiled code is loaded, and what a step counts beside."""
+
+_plain_work = 0
 
 
 class Missing(NamedTuple):
@@ -115,6 +127,11 @@ class Chain:
         sorted_keys = (np.diff(self.keys) > 0).all() and (self.keys >= 0).all()
         if not sorted_keys or not 0 <= self.singles <= len(self.keys):
             raise ScriptError("telling model: the keys of its histories are not in order")
+
+    @cached_property
+    def nodes(self) -> dict[int, int]:
+        """The node that each edge of the suffix tree leads to, by its key."""
+        return {key: node for node, key in enumerate(self.keys.tolist(), start=1)}
 
     @cached_property
     def tables(self) -> Any:
@@ -236,10 +253,8 @@ class TellingModel:
 
     def next_log_probs(self, told: NDArray[np.int64]) -> NDArray[np.float64]:
         """Log-probability that each event comes next, the end last."""
-        from elision._telling_kernels import next_log_probs  # noqa: PLC0415 - numba
-
         result = np.empty(len(self._events) + 1)
-        next_log_probs(self._forward.tables, self._checked(told), result)
+        _compute("next_log_probs", self._forward, self._checked(told), result)
         return result
 
     @cached_property
@@ -254,17 +269,15 @@ class TellingModel:
         result: NDArray[np.float64],
     ) -> None:
         """The same as `insertions` for many tellings, at one place of each, into ``result``."""
-        from elision._telling_kernels import insert_each  # noqa: PLC0415 - numba is slow to import
-
         lengths = np.array([len(one) for one in told], np.int64)
         offset = np.concatenate([[0], np.cumsum(lengths)])
         events = np.concatenate([np.empty(0, np.int64), *told])
         forward, backward = self._forward, self._backward
-        insert_each(forward.tables, forward.powers, events, offset, places, result)
+        _compute("insert_each", forward, events, offset, places, result)
         if backward is not None:
             other = np.empty_like(result)
             turned = np.concatenate([np.empty(0, np.int64), *(one[::-1] for one in told)])
-            insert_each(backward.tables, backward.powers, turned, offset, lengths - places, other)
+            _compute("insert_each", backward, turned, offset, lengths - places, other)
             result += other
             result /= 2
 
@@ -278,21 +291,18 @@ class TellingModel:
         (high - low + 1, events) for the places low..high; by default all, 0 to the number of told
         events. The place i is before the event i.
         """
-        from elision._telling_kernels import insertions  # noqa: PLC0415 - numba is slow to import
-
         told = self._checked(told)
         length = len(told)
         high = length if high is None else high
         if not 0 <= low <= high <= length:
             raise InputError(f"places {low} to {high}, expected some from 0 to {length}")
         result = np.empty((high - low + 1, len(self._events)))
-        insertions(self._forward.tables, self._forward.powers, told, low, high, result)
+        _compute("insertions", self._forward, told, low, high, result)
         if self._backward is None:
             return result
         other = np.empty_like(result)
         turned = np.ascontiguousarray(told[::-1])
-        back = self._backward
-        insertions(back.tables, back.powers, turned, length - high, length - low, other)
+        _compute("insertions", self._backward, turned, length - high, length - low, other)
         return np.asarray((result + other[::-1]) / 2)
 
     def __eq__(self, other: object) -> bool:
@@ -313,13 +323,32 @@ class TellingModel:
         return f"TellingModel({len(self._events)} events, {directions})"
 
 
-def _steps(chain: Chain, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
-    from elision._telling_kernels import step_log_probs  # noqa: PLC0415 - numba is slow to import
+def _compute(what: str, chain: Chain, events: NDArray[np.int64], *arguments: Any) -> None:
+    """Let compiled code do it, or numpy where loading the compiled code would take longer.
 
+    That is so for the few first questions of a process which has not loaded numba. Which way is
+    taken depends on the questions alone, so the same questions have the same answers to the last
+    bit.
+    """
+    global _plain_work  # noqa: PLW0603
+    work = (len(events) + 1) * (STEP_WORK + chain.after.size)
+    if "numba" in sys.modules or _threads.inside_pool() or _plain_work + work > MOST_PLAIN_WORK:
+        from elision import _telling_kernels  # noqa: PLC0415 - numba is slow to import
+
+        powers = (chain.powers,) if what in ("insertions", "insert_each") else ()
+        getattr(_telling_kernels, what)(chain.tables, *powers, events, *arguments)
+        return
+    from elision import _telling_plain  # noqa: PLC0415 - seldom needed
+
+    _plain_work += work
+    getattr(_telling_plain, what)(chain, events, *arguments)
+
+
+def _steps(chain: Chain, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
     lengths = [len(one) for one in narratives]
     offset = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     events = np.concatenate([np.empty(0, np.int64), *narratives])
     result = np.empty(len(events) + len(narratives))
-    step_log_probs(chain.tables, events, offset, 0, len(narratives), result)
+    _compute("step_log_probs", chain, events, offset, 0, len(narratives), result)
     ends = (offset + np.arange(len(narratives) + 1)).tolist()
     return [result[first:last] for first, last in pairwise(ends)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision._telling_kernels import LONGEST_HISTORY
+from elision.telling import LONGEST_HISTORY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
