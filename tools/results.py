@@ -5,7 +5,8 @@
 RESULTS.json is what `elision bench --output` writes. Of several results for the same method and
 task on the same corpus, the last counts.
 
-`--omissions FILE.json` adds what `python -m elision.evaluate.omissions --json` printed.
+`--omissions FILE.json` adds what `python -m elision.evaluate.omissions --json` printed, and
+`--ablation FILE.json` what `python -m elision.evaluate.ablation --json` did.
 
 `make results CORPORA="..." LABELLED="..."` runs the benchmark first.
 """
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import elision as el
-from elision.evaluate import events, methods, omissions
+from elision.evaluate import ablation, events, methods, omissions
 from elision.evaluate.cloze import TASKS
 from elision.evaluate.report import merged
 from elision.evaluate.tables import batch_sizes, markdown_tables
@@ -145,6 +146,21 @@ def print_protocol(protocol: dict[str, Any]) -> None:
     print()
 
 
+def print_ablation(found: dict[str, Any]) -> None:
+    """Print what each part of the telling model is worth."""
+    print("## What each part of the telling model is worth\n")
+    print(
+        "`python -m elision.evaluate.ablation FILE... --json`: the same splits, the telling model"
+    )
+    print("learned without one part after the other; *with the script*: gaps pooled with the")
+    print(
+        "script's own answers, 0.8 to 0.2 in logarithms; *the script alone* answers everything.\n"
+    )
+    corpora = ", ".join(Path(name).stem for name in found["corpora"])
+    print(f"Mean over {corpora}.\n")
+    print(ablation.table(found["mean of corpora"]) + "\n")
+
+
 def print_labelled(paths: list[str]) -> None:
     """Print how well event types found in sentences agree with gold labels."""
     print("## From sentences to event types\n")
@@ -162,6 +178,9 @@ def main() -> None:
     parser.add_argument("results", type=Path, nargs="+")
     parser.add_argument("--labelled", nargs="*", default=[])
     parser.add_argument("--omissions", type=Path)
+    parser.add_argument(
+        "--ablation", type=Path, help="what `elision.evaluate.ablation --json` wrote"
+    )
     options = parser.parse_args()
     results = [json.loads(path.read_text()) for path in options.results]
     result = merged(results)
@@ -178,6 +197,8 @@ def main() -> None:
         if said:
             print(f"### {corpus}\n")
             print("\n".join(f"- {line}" for line in said) + "\n")
+    if options.ablation:
+        print_ablation(json.loads(options.ablation.read_text()))
     if options.omissions:
         print("## Steps that were really left out\n")
         print(omissions.tables(json.loads(options.omissions.read_text())) + "\n")
