@@ -13,7 +13,6 @@ import pytest
 
 import elision as el
 import naive_telling as naive
-from elision.telling import LONGEST_HISTORY
 from elision.ask import _conformance
 from elision.ask._evidence import BROKEN_OFF, OPEN, STRAY, Background, Sheet
 from elision.ask.fill import allowed_events
@@ -22,7 +21,7 @@ from elision.ask.identify import Identifier, Witness
 from elision.ask.telling import ahead, conformance, gaps, ordering, stretches
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.ask.who import QUESTIONS, who
-from elision.telling import Chain, Missing, TellingModel
+from elision.telling import LONGEST_HISTORY, Chain, Missing, TellingModel
 from models import ATOL, RTOL
 
 SEEDS = range(12)
