@@ -52,7 +52,19 @@ def test_the_demo(elision):
 
 
 COMMANDS = [
-    *("demo", "learn", "events", "fill", "between", "next", "score", "align", "order", "sample"),
+    *(
+        "demo",
+        "learn",
+        "events",
+        "fill",
+        "missing",
+        "between",
+        "next",
+        "score",
+        "align",
+        "order",
+        "sample",
+    ),
     *("resolve", "posterior", "compare", "identify", "ask", "draw", "export", "serve", "bench"),
 ]
 

@@ -26,7 +26,6 @@ from models import ATOL, RTOL
 
 SEEDS = range(12)
 NOTHING = np.empty(0, np.int64)
-numerical = pytest.mark.numerical
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -157,7 +156,6 @@ def learner():
 # Gaps
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_gap_is_filled_with_every_event_in_turn(seed):
     case = small_case(seed)
@@ -172,7 +170,6 @@ def test_one_gap_is_filled_with_every_event_in_turn(seed):
         close(row_of(case, found.answers), expected)
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_excluded_events_leave_their_probability_to_the_others(seed):
     case = small_case(seed)
@@ -188,7 +185,6 @@ def test_excluded_events_leave_their_probability_to_the_others(seed):
     assert same.answers == found.answers[:1]
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_weights_count_beside_the_worth(seed):
     case = small_case(seed)
@@ -199,7 +195,6 @@ def test_weights_count_beside_the_worth(seed):
     close(row_of(case, found.answers), naive.marginal(chances, 2, case.size))
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_several_gaps_are_filled_each_by_itself(seed):
     case = small_case(seed)
@@ -215,7 +210,6 @@ def test_several_gaps_are_filled_each_by_itself(seed):
             close(row_of(case, one.answers), naive.marginal(chances, one.position, case.size))
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("exclude", [(), ("e1",)])
 def test_gaps_are_filled_together(seed, exclude):
@@ -264,7 +258,6 @@ def test_excluding_what_is_far_more_probable_leaves_probabilities():
         close(row_of(case, one.answers).sum(), 1.0)
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("exclude", [(), ("e0",)])
 def test_anywhere_tries_every_event_at_every_place(seed, exclude):
@@ -308,7 +301,6 @@ def test_many_narratives_are_filled_as_one_by_one(seed, threads):
 # Stretches
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "items", [[0, ..., 1], [..., 2], [1, ...], [0, ..., None, 1], [{0: 0.5, 2: 0.25}, ..., 1]]
@@ -347,7 +339,6 @@ def test_stretches_hold_any_number_of_events(seed, items):
         close(row_of(case, answers[gap].answers), row, rtol=0, atol=1e-3 + 2 * (1 - enumerated))
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("items", [[..., 0, ...], [0, ..., ..., 1]])
 def test_two_stretches_share_what_is_missing(seed, items):
@@ -376,7 +367,6 @@ def test_a_stretch_ends_even_where_tellings_hardly_do():
 # What an observation stands for
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ambiguous_observations_are_resolved_by_the_rest(seed):
     case = small_case(seed)
@@ -398,7 +388,6 @@ def test_ambiguous_observations_are_resolved_by_the_rest(seed):
     assert [one.candidates for one in top] == [one.candidates[:1] for one in found]
 
 
-@numerical
 @pytest.mark.parametrize("candidates", [["e0", "e1"], {"e0": 1.0, "e1": 1.0}])
 def test_vague_lines_may_have_candidates(candidates):
     case = small_case(4)
@@ -424,7 +413,6 @@ def test_nothing_ambiguous_is_refused():
 # From left to right
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "items", [[], [0, 2], [1, 1, 0, 2, 2, 1, 0], [None, 1], [{0: 0.5, 2: 1.0}]]
@@ -459,7 +447,6 @@ def test_far_ahead_probabilities_still_sum_to_one(ending):
     assert ended[-1] <= 1 + 1e-12
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_log_probabilities_sum_over_what_is_open(seed):
     case = small_case(seed)
@@ -497,7 +484,6 @@ def copies(told):
     return [(event, told[:place].count(event)) for place, event in enumerate(told)]
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("events", [[1], [0, 1, 2], [2, 0, 0, 1], [0, 1, 2, 1, 0], [1, 1]])
 def test_all_orders_are_weighed(seed, events):
@@ -530,7 +516,6 @@ def test_all_orders_are_weighed(seed, events):
     assert case.script.order(named(case, events)).likeliest == found.likeliest[:1]
 
 
-@numerical
 def test_five_different_events_are_put_into_the_order_of_most_right_pairs():
     for seed in range(20):
         case = small_case(seed, size=5)
@@ -725,7 +710,6 @@ def expected_surprises(case, items):
     return found, -case.teller.ahead(best)[-1]
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_surprises_are_the_steps_of_the_twin(seed):
     case = small_case(seed, missing=Missing(-1.0, 1.0, -1.0))
@@ -841,7 +825,6 @@ def test_names_of_narratives_are_kept(learner):
 # What is missing from the record
 
 
-@numerical
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_missing_follows_from_the_odds(seed):
     missing = Missing(-0.5, 0.8, -0.6)
@@ -1029,7 +1012,6 @@ def test_the_background_is_what_both_scripts_tell():
     close(Background(sheets, np.array([0.5, 0.5])).length, MEAN)
 
 
-@numerical
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize(
     "telling",
