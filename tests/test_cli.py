@@ -52,20 +52,9 @@ def test_the_demo(elision):
 
 
 COMMANDS = [
-    *(
-        "demo",
-        "learn",
-        "events",
-        "fill",
-        "missing",
-        "between",
-        "next",
-        "score",
-        "align",
-        "order",
-        "sample",
-    ),
-    *("resolve", "posterior", "compare", "identify", "ask", "draw", "export", "serve", "bench"),
+    *("demo", "learn", "events", "fill", "missing", "between", "next", "score", "align", "order"),
+    *("sample", "resolve", "posterior", "compare", "identify", "ask", "draw", "export", "serve"),
+    "bench",
 ]
 
 

@@ -55,6 +55,9 @@ class Powers(NamedTuple):
 SMALLEST_SUM, LARGEST_SUM = 1e-250, 1e250
 """Sums of products outside of these may have lost what matters."""
 
+LARGEST_POWER = 700.0
+"""Exponents are cut here, short of overflow: such sums are out of the range above."""
+
 
 @jit
 def _node(keys, key):
@@ -278,7 +281,7 @@ def _insert_at(
     stale_logit = np.empty(symbols)
     fresh = np.empty(symbols)
     stale = np.empty(symbols)
-    again = math.exp(tables.again) - 1.0
+    again = math.exp(min(tables.again, LARGEST_POWER)) - 1.0
     strength = 1.0
     for t in range(i, length + 1):
         since = t - i
@@ -400,14 +403,14 @@ def powers_of(tables, ages, counts):
     for k in range(ages):
         for x in range(size):
             for e in range(symbols):
-                memory[k, x, e] = math.exp(strength * tables.memory[x, e])
+                memory[k, x, e] = math.exp(min(strength * tables.memory[x, e], LARGEST_POWER))
         strength *= tables.fade
     for n in range(counts):
         share = _diluted(tables, n + 1)
         for x in range(size):
             for e in range(symbols):
-                told[n, x, e] = math.exp(share * tables.told[x, e])
-    return memory, told, np.exp(tables.after[:size])
+                told[n, x, e] = math.exp(min(share * tables.told[x, e], LARGEST_POWER))
+    return memory, told, np.exp(np.minimum(tables.after[:size], LARGEST_POWER))
 
 
 @jit
