@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.observations import Packed, Unknown
+    from elision.observations import Observation, Packed, Unknown
     from elision.script import Script
 
 
@@ -108,7 +108,13 @@ def fill_anywhere(
     chances = insertions(script, Packer(script.events).pack([items])) * allowed
     if not chances.any():
         raise impossible() if allowed.all() else excluded()
-    chances /= chances.sum()
+    return placed(script, items, chances / chances.sum(), top)
+
+
+def placed(
+    script: Script, items: list[Observation], chances: NDArray[np.float64], top: int | None
+) -> Anywhere:
+    """Make the answer from the probability of each event at each place."""
     events = chances.sum(axis=0)
     order = [o for o in np.argsort(-events, kind="stable").tolist() if events[o] > 0][:top]
     return Anywhere(

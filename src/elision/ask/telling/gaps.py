@@ -8,9 +8,9 @@ import numpy as np
 
 from elision import _threads
 from elision.ask._at_once import in_slices
-from elision.ask.anywhere import Anywhere, Placed
+from elision.ask.anywhere import placed
 from elision.ask.fill import Filling, allowed_events, ranked
-from elision.ask.heard import check_top, gap_positions, hear, hear_all, name_of, single
+from elision.ask.heard import check_top, gap_positions, hear, hear_all, single
 from elision.ask.joint import USUAL_TOP, Course, Joint
 from elision.ask.resolve import Candidate, Resolution, ambiguous
 from elision.ask.telling.slots import completions, marginals, model_of, sketch, softmax
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elision.ask.anywhere import Anywhere
     from elision.ask.heard import Heard, Item
     from elision.ask.stretch import Stretch
     from elision.observations import Observation, Unknown
@@ -172,15 +173,7 @@ def fill_anywhere(
     check_top(top)
     items = single(hear(script, narrative, unknown=unknown), "fill anywhere")
     chances = chances_anywhere(script, items, allowed_events(script, exclude))
-    events = chances.sum(axis=0)
-    order = [o for o in np.argsort(-events, kind="stable").tolist() if events[o] > 0][:top]
-    return Anywhere(
-        told=tuple(map(name_of, items)),
-        answers=tuple(
-            Placed(script.events[o], float(events[o]), tuple(chances[:, o].tolist())) for o in order
-        ),
-        places=tuple(chances.sum(axis=1).tolist()),
-    )
+    return placed(script, items, chances, top)
 
 
 def chances_anywhere(
