@@ -1,0 +1,268 @@
+"""Which steps come instead of each other, which only together, and how often each happens unsaid.
+
+That a step is untold can mean that it did not happen or that it was passed over. What tells the two
+apart is what was told instead, and what goes together: steps that exclude each other are branches
+of a choice; rare steps that are told together or not at all happen together. Where nothing tells
+them apart, silence is preferred, the less so the more silence that takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import xlogy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+LEAST_EVIDENCE = 4.0
+"""Log-likelihood that dependence must gain over independence: seen by chance in one of 200 pairs."""
+
+INSTEAD = 0.2
+"""Steps that exclude each other are told together at most so often, of what chance would do."""
+
+JOINING = 0.6
+"""Share of a branch's evidence with which a further step must exclude the other branches."""
+
+TOGETHER = 0.75
+"""Share of the tellings of either step that tell the other too, if they only happen together."""
+
+NEAR = 0.2
+"""How far apart, in a telling from 0 to 1, steps may stand that come instead of each other."""
+
+ALWAYS = 0.93
+"""Prior probability that a unit always happens."""
+
+SILENCE = 0.39
+"""Probability that a step is passed over though it happened, before any telling is seen."""
+
+SILENCE_UNITS = 4.0
+"""How many units this is worth beside those that at least half of the tellings tell."""
+
+SILENCE_WEIGHT = 9.0
+"""How alike steps are in being passed over: parameters of the Beta prior sum to this."""
+
+GRID = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Branches of steps, the probability of each when one of them happens, and that one does.
+
+    ``telling`` is the probability that each step is told when it happens, by branch and step.
+    """
+
+    branches: tuple[tuple[int, ...], ...]
+    shares: tuple[float, ...]
+    happens: float
+    telling: tuple[tuple[float, ...], ...]
+
+
+def find_choices(told: Bools, place: Floats, weight: Floats) -> list[Choice]:
+    """Group steps into units: choices between branches, steps that go together, single steps.
+
+    Parameters
+    ----------
+    told
+        (tellings, steps): which steps each telling tells.
+    place
+        (steps,): where each step usually stands; steps of a branch come in this order.
+    weight
+        (tellings,): how often each telling came.
+    """
+    units = [tuple(branches) for branches in _branches(told, place, weight)]
+    silence = _usual_silence(units, told, weight)
+    return [fitted(branches, told, weight, silence) for branches in units]
+
+
+def _usual_silence(units: list[tuple[tuple[int, ...], ...]], told: Bools, weight: Floats) -> float:
+    """How often steps are passed over, by the units that at least half of the tellings tell."""
+    total = float(weight.sum())
+    heard = [
+        float(weight @ told[:, [s for branch in unit for s in branch]].any(axis=1)) / total
+        for unit in units
+    ]
+    usual = [1 - share for share in heard if share >= 0.5]
+    return (SILENCE * SILENCE_UNITS + sum(usual)) / (SILENCE_UNITS + len(usual))
+
+
+def _branches(told: Bools, place: Floats, weight: Floats) -> list[list[tuple[int, ...]]]:
+    total = weight.sum()
+    alone = weight @ told
+    both = (told * weight[:, None]).T @ told
+    expected = np.outer(alone, alone) / total
+    evidence = _dependence(both, alone, total)
+    np.fill_diagonal(evidence, 0.0)
+    near = np.abs(place[:, None] - place[None, :]) < NEAR
+    excludes = np.where((both < INSTEAD * expected) & near, evidence, 0.0)
+    share = both / np.minimum.outer(alone, alone).clip(1e-12)
+    rare = alone < total / 2
+    together = (
+        (both > TOGETHER * np.maximum.outer(alone, alone))
+        & (share > TOGETHER)
+        & (evidence > LEAST_EVIDENCE)
+        & np.logical_and.outer(rare, rare)
+    )
+    bundles = _bundles(together, place)
+    return _choices(bundles, excludes, place)
+
+
+def _dependence(both: Floats, alone: Floats, total: float) -> Floats:
+    """Log-likelihood ratio of dependence of each two steps, in nats."""
+    one, other = alone[:, None], alone[None, :]
+    cells = (
+        (both, one * other),
+        (one - both, one * (total - other)),
+        (other - both, (total - one) * other),
+        (total - one - other + both, (total - one) * (total - other)),
+    )
+    gain: Floats = np.zeros_like(both)
+    for seen, chance in cells:
+        seen = np.clip(seen, 0, None)
+        gain += xlogy(seen, seen * total) - xlogy(seen, chance)
+    return gain
+
+
+def _bundles(together: Bools, place: Floats) -> list[tuple[int, ...]]:
+    """Steps that all go together, each step in one bundle, the largest first."""
+    left = set(range(len(place)))
+    found = []
+    for first in sorted(left, key=lambda step: (-int(together[step].sum()), step)):
+        if first in left:
+            bundle = [first]
+            for other in np.flatnonzero(together[first]).tolist():
+                if other in left and all(together[other, one] for one in bundle):
+                    bundle.append(other)
+            left -= set(bundle)
+            found.append(tuple(sorted(bundle, key=lambda step: (place[step], step))))
+    return sorted(found)
+
+
+def _choices(
+    bundles: list[tuple[int, ...]], excludes: Floats, place: Floats
+) -> list[list[tuple[int, ...]]]:
+    """Bundles that exclude each other, strongest evidence first, as branches of one choice."""
+    n = len(bundles)
+    apart = np.zeros((n, n))
+    for a in range(n):
+        for b in range(n):
+            if a != b:
+                apart[a, b] = excludes[np.ix_(bundles[a], bundles[b])].min()
+    taken: set[int] = set()
+    found: list[list[tuple[int, ...]]] = []
+    pairs = [(apart[a, b], -a, -b) for a in range(n) for b in range(a) if apart[a, b] > 0]
+    for gain, a, b in sorted(pairs, reverse=True):
+        if gain < LEAST_EVIDENCE or {-a, -b} & taken:
+            continue
+        branches = [[-a], [-b]]
+        _grow(branches, apart, taken | {-a, -b}, JOINING * LEAST_EVIDENCE)
+        taken |= {one for branch in branches for one in branch}
+        found.append(
+            [
+                tuple(
+                    sorted(
+                        (step for one in branch for step in bundles[one]),
+                        key=lambda step: (place[step], step),
+                    )
+                )
+                for branch in branches
+            ]
+        )
+    return found + [[bundle] for one, bundle in enumerate(bundles) if one not in taken]
+
+
+def _grow(branches: list[list[int]], apart: Floats, taken: set[int], least: float) -> None:
+    """Add what excludes every branch, as a branch, or every branch but one, to that one."""
+    while True:
+        best: tuple[float, int, int] | None = None
+        for one in range(len(apart)):
+            if one in taken:
+                continue
+            by_branch = [min(apart[one, other] for other in branch) for branch in branches]
+            weak = [k for k, value in enumerate(by_branch) if value < least]
+            strong = max(by_branch) >= LEAST_EVIDENCE
+            if strong and len(weak) <= 1:
+                gain = sum(value for value in by_branch if value >= least)
+                home = weak[0] if weak else len(branches)
+                if best is None or gain > best[0]:
+                    best = (gain, one, home)
+        if best is None:
+            return
+        _, one, home = best
+        taken.add(one)
+        if home == len(branches):
+            branches.append([one])
+        else:
+            branches[home].append(one)
+
+
+def fitted(
+    branches: tuple[tuple[int, ...], ...], told: Bools, weight: Floats, silence: float
+) -> Choice:
+    """Probabilities of a unit of these branches.
+
+    Given the probability h that the unit happens, the shares of the branches and the rates of
+    telling follow from what is told. h has a prior, mostly at one, and a likelihood, which knows
+    something of it where a branch has several steps: all of them silent at once is then less
+    probable than each of them. h is chosen so that the probability that the unit happened where
+    nothing of it is told is its posterior mean.
+    """
+    total = float(weight.sum())
+    steps = [list(branch) for branch in branches]
+    any_of = np.array([weight @ told[:, branch].any(axis=1) for branch in steps])
+    counts = [weight @ told[:, branch] for branch in steps]
+    heard = float(weight @ told[:, [one for branch in steps for one in branch]].any(axis=1))
+    shares = any_of / any_of.sum()
+    least = max(
+        max(float((c / (total * s)).max()) for c, s in zip(counts, shares, strict=True)), 1e-9
+    )
+    least = min(least, 1.0)
+    grid = least + (1 - least) * (np.arange(GRID) + 0.5) / GRID if least < 1 else np.ones(1)
+    h = np.append(grid, 1.0)
+    value, silent = _likelihood(h, shares, counts, any_of, heard, total, silence)
+    prior = np.append(np.full(len(grid), (1 - ALWAYS) / len(grid)), ALWAYS)
+    posterior = np.exp(value - value.max()) * prior
+    posterior /= posterior.sum()
+    unsaid = h * silent / (1 - h + h * silent).clip(1e-300)
+    wanted = float(posterior @ unsaid)
+    happens = float(np.interp(wanted, unsaid, h)) if unsaid[0] < wanted else float(h[0])
+    rates = tuple(
+        tuple(np.clip(c / (total * happens * s), 0, 1).tolist())
+        for c, s in zip(counts, shares, strict=True)
+    )
+    return Choice(branches, tuple(shares.tolist()), happens, rates)
+
+
+def _likelihood(
+    h: Floats,
+    shares: Floats,
+    counts: list[Floats],
+    any_of: Floats,
+    heard: float,
+    total: float,
+    silence: float,
+) -> tuple[Floats, Floats]:
+    """Log-posterior of h but for its prior, and the probability that a unit that happens is silent."""
+    a, b = SILENCE_WEIGHT * silence, SILENCE_WEIGHT * (1 - silence)
+    steps = sum(len(count) for count in counts)
+    value = np.zeros(len(h))
+    silent = np.zeros(len(h))
+    for share, count, some in zip(shares, counts, any_of, strict=True):
+        often = h * share
+        rate = np.clip(count / (total * often[:, None]), 1e-9, 1 - 1e-9)
+        quiet = np.prod(1 - rate, axis=1)
+        silent += share * quiet
+        value += some * np.log(often)
+        value += (count * np.log(rate) + (some - count) * np.log1p(-rate)).sum(axis=1)
+        # One prior for the unit, however many steps it has: their mean.
+        value += ((a - 1) * np.log1p(-rate) + (b - 1) * np.log(rate) - np.log(h)[:, None]).sum(
+            axis=1
+        ) / steps
+    untold = total - heard
+    value += untold * np.log(np.clip(1 - h + h * silent, 1e-300, None))
+    return value, silent

@@ -1,0 +1,228 @@
+"""Learning an outline from tellings: steps, choices, and the order of both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.learn.alternatives import find_choices
+from elision.learn.precedence import learn_precedence
+from elision.outline import Outline, Step, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.learn.alternatives import Choice
+
+LEAST_SHARE = 0.05
+"""Share of the tellings that must tell an event for it to be a step."""
+
+FEW = 6
+"""From so many tellings on, what only one of them tells is no step."""
+
+TWICE = 0.3
+"""Share of an event's tellings that must tell it at two places for it to be two steps."""
+
+MOST_STEPS = 1.25
+"""Steps for an event, on average."""
+
+AGAIN = "(again)"
+
+
+def learn_outline(
+    tellings: Sequence[Sequence[int]],
+    events: Sequence[str],
+    *,
+    title: str = "",
+    wording: Mapping[str, Sequence[str]] | None = None,
+    random_state: int = 0,
+) -> Outline:
+    """Learn the outline of tellings, given as numbers of events.
+
+    Examples
+    --------
+    >>> outline = learn_outline([[0, 1, 2], [1, 0, 2], [0, 2], [1, 2]] * 5, ["a", "b", "c"])
+    >>> [step.name for step in outline.steps]
+    ['a', 'b', 'c']
+    >>> outline.order.astype(int)
+    array([[0, 0, 1],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
+    counted = Counter(tuple(telling) for telling in tellings)
+    different = sorted(counted)
+    weight = np.array([counted[one] for one in different], dtype=np.float64)
+    kinds = _kinds(different, weight, len(events))
+    by_step = [_mentions(one, kinds) for one in different]
+    names = [(event, part) for event in sorted(kinds) for part in range(len(kinds[event]))]
+    number = {name: step for step, name in enumerate(names)}
+    told = [[number[name] for name in one] for one in by_step]
+    there = np.zeros((len(told), len(names)), dtype=bool)
+    for row, one in enumerate(told):
+        there[row, one] = True
+    place = _places(told, weight, len(names))
+    choices = find_choices(there, place, weight) if names else []
+    home = {s: u for u, unit in enumerate(choices) for branch in unit.branches for s in branch}
+    in_units = [[home[step] for step in one] for one in told]
+    order = learn_precedence(
+        [one for one, often in zip(in_units, weight, strict=True) for _ in range(int(often))],
+        len(choices),
+        random_state=random_state,
+    ).order
+    pairs = _pairs(in_units, weight, len(choices))
+    again = _again(told, weight, len(names))
+    wording = wording or {}
+    steps = {
+        step: (
+            events[event],
+            f"{events[event]} {AGAIN}" if part else events[event],
+            float(weight @ there[:, step] / weight.sum()),
+            float(again[step]),
+            float(place[step]),
+            tuple(wording.get(events[event], ())),
+        )
+        for step, (event, part) in enumerate(names)
+    }
+    return _arranged(steps, choices, order, pairs, place, int(weight.sum()), title)
+
+
+def _kinds(
+    tellings: Sequence[tuple[int, ...]], weight: NDArray[np.float64], events: int
+) -> dict[int, tuple[float, ...]]:
+    """The events that are steps, each with the usual places of its one or two."""
+    total = float(weight.sum())
+    alone = np.zeros(events)
+    twice = np.zeros(events)
+    often = np.zeros(events)
+    places = np.zeros((events, 2))
+    for telling, count in zip(tellings, weight, strict=True):
+        for event, found in _visits(telling).items():
+            alone[event] += count
+            if len(found) > 1:
+                often[event] += count
+                twice[event] += count * (len(found) == 2)
+                places[event] += count * (np.array([found[0], found[-1]]) + 0.5) / len(telling)
+    least = max(LEAST_SHARE * total, 2.0 if total >= FEW else 1.0)
+    chosen = np.flatnonzero(alone >= least).tolist()
+    doubled = sorted(
+        (e for e in chosen if often[e] > TWICE * alone[e] and twice[e] > often[e] / 2),
+        key=lambda e: (-often[e] / alone[e], e),
+    )[: int((MOST_STEPS - 1) * len(chosen))]
+    return {
+        event: tuple((places[event] / often[event]).tolist()) if event in doubled else (0.5,)
+        for event in chosen
+    }
+
+
+def _visits(telling: Sequence[int]) -> dict[int, list[int]]:
+    """Where each event comes, mentions in a row counted once."""
+    found: dict[int, list[int]] = {}
+    for place, event in enumerate(telling):
+        if place == 0 or telling[place - 1] != event:
+            found.setdefault(event, []).append(place)
+    return found
+
+
+def _mentions(
+    telling: Sequence[int], kinds: Mapping[int, tuple[float, ...]]
+) -> list[tuple[int, int]]:
+    """The telling as (event, which of its steps)."""
+    visits = _visits(telling)
+    which: dict[tuple[int, int], int] = {}
+    for event, found in visits.items():
+        usual = kinds.get(event, ())
+        if len(usual) == 2 and len(found) == 1:
+            here = (found[0] + 0.5) / len(telling)
+            which[event, found[0]] = int(abs(here - usual[1]) < abs(here - usual[0]))
+        else:
+            for number, place in enumerate(found):
+                which[event, place] = min(number, len(usual) - 1)
+    result = []
+    latest: dict[int, int] = {}
+    for place, event in enumerate(telling):
+        if event in kinds:
+            latest[event] = which.get((event, place), latest.get(event, 0))
+            result.append((event, latest[event]))
+    return result
+
+
+def _places(
+    told: Sequence[Sequence[int]], weight: NDArray[np.float64], steps: int
+) -> NDArray[np.float64]:
+    total = np.zeros(steps)
+    often = np.zeros(steps)
+    for one, count in zip(told, weight, strict=True):
+        for where, step in enumerate(one):
+            total[step] += count * (where + 0.5) / len(one)
+            often[step] += count
+    middle: NDArray[np.float64] = total / np.maximum(often, 1)
+    return middle
+
+
+def _again(
+    told: Sequence[Sequence[int]], weight: NDArray[np.float64], steps: int
+) -> NDArray[np.float64]:
+    mentions = np.zeros(steps)
+    tellings = np.zeros(steps)
+    for one, count in zip(told, weight, strict=True):
+        for step, times in Counter(one).items():
+            mentions[step] += count * times
+            tellings[step] += count
+    more: NDArray[np.float64] = 1 - tellings / np.maximum(mentions, 1)
+    return more
+
+
+def _pairs(
+    told: Sequence[Sequence[int]], weight: NDArray[np.float64], units: int
+) -> NDArray[np.int64]:
+    counts = np.zeros((units, units))
+    for one, count in zip(told, weight, strict=True):
+        first = list(dict.fromkeys(one))
+        for place, unit in enumerate(first):
+            counts[unit, first[place + 1 :]] += count
+    return counts.astype(np.int64)
+
+
+def _arranged(
+    steps: dict[int, tuple[str, str, float, float, float, tuple[str, ...]]],
+    choices: Sequence[Choice],
+    order: NDArray[np.bool_],
+    pairs: NDArray[np.int64],
+    place: NDArray[np.float64],
+    tellings: int,
+    title: str,
+) -> Outline:
+    """Number units and steps in an order that agrees with the partial order."""
+    middle = [float(np.mean([place[s] for b in unit.branches for s in b])) for unit in choices]
+    left = set(range(len(choices)))
+    ranked: list[int] = []
+    while left:
+        free = [u for u in left if not any(order[v, u] for v in left)]
+        ranked.append(min(free, key=lambda u: (middle[u], u)))
+        left.remove(ranked[-1])
+    rate = {
+        step: value
+        for unit in choices
+        for branch, values in zip(unit.branches, unit.telling, strict=True)
+        for step, value in zip(branch, values, strict=True)
+    }
+    old = [s for u in ranked for branch in choices[u].branches for s in branch]
+    new = {step: number for number, step in enumerate(old)}
+    made = []
+    for step in old:
+        event, name, told, again, where, wording = steps[step]
+        made.append(Step(name, event, min(told, 1.0), rate[step], again, where, wording))
+    units = tuple(
+        Unit(
+            tuple(tuple(new[s] for s in branch) for branch in choices[u].branches),
+            choices[u].shares,
+            choices[u].happens,
+        )
+        for u in ranked
+    )
+    grid = np.ix_(ranked, ranked)
+    return Outline(tuple(made), units, order[grid].copy(), pairs[grid].copy(), tellings, title)

@@ -1,0 +1,262 @@
+"""Which steps come before which: a partial order behind tellings that leave out and slip.
+
+Two steps are ordered or free. Ordered ones come the other way round by a slip: of neighbours, which
+is common, or over a distance, which is rare; or because one of them is *misplaced* in that telling,
+and then its order with all others says nothing. Free ones come in either order, with a preference
+of their own. The rates of slips and misplacements and the shares of ordered pairs are estimated
+from the tellings, so that clean recordings and careless ones need no setting. Steps that sometimes
+follow each other directly and sometimes do not are more often free than others, so they have a
+share of their own.
+
+What pairs say is joined with what whole tellings say (each time one of those whose turn it may be
+comes next, each alike) in a posterior over partial orders, sampled by Metropolis' rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import betaln, expit, logit
+
+from elision.learn._precedence_kernels import best_order, sampled_orders
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+NEAR_SLIP = (0.5, 20.0)
+"""Prior of slips of neighbours: Beta."""
+
+FAR_SLIP = (0.5, 100.0)
+"""Prior of slips over a distance: Beta."""
+
+MISPLACED = (1.0, 50.0)
+"""Prior of an event's being misplaced in a telling: Beta."""
+
+FREE = 2.0
+"""Order of two free steps: Beta(2, 2)."""
+
+ORDERED = (0.95, 0.45, 0.8)
+"""Share of ordered pairs among those never, sometimes and always seen as neighbours."""
+
+ORDERED_WEIGHT = 10.0
+"""How many pairs these shares are worth before any is seen."""
+
+ROUNDS = 15
+"""Of estimating the rates, and what is misplaced under them, in turn."""
+
+PAIRS_WEIGHT = 2.0
+"""Worth of what pairs say beside what whole tellings say."""
+
+SLIP_FACTOR = 3.0
+"""Slips in a whole telling, by slips of neighbours: each event has two, and may be passed over."""
+
+LEAST_SLIP = 0.01
+
+MOST_EVIDENCE = 40.0
+"""Tellings that evidence is counted as at most: beyond, even a rare exception would be significant,
+and a step that comes first in 97 of 100 cases comes first to a reader."""
+
+MOST_TELLINGS = 300
+"""Different tellings that are looked at."""
+
+MOST_STEPS = 2_000_000
+"""Pairs tried by the sampler, times tellings looked at for each."""
+
+SWEEPS = 60
+"""Times each pair is tried, if that is affordable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precedence:
+    """A partial order of n steps.
+
+    Attributes
+    ----------
+    order
+        (n, n): whether the first comes before the second; transitive.
+    probability
+        (n, n): share of the posterior in which it does.
+    near_slip, far_slip, misplaced
+        Estimated rates.
+    """
+
+    order: NDArray[np.bool_]
+    probability: Floats
+    near_slip: float
+    far_slip: float
+    misplaced: float
+
+    @property
+    def covers(self) -> NDArray[np.bool_]:
+        """The transitive reduction: who stands directly before whom."""
+        return covers(self.order)
+
+
+def covers(order: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Transitive reduction of a transitive order."""
+    steps = order.astype(np.int64)
+    reduced: NDArray[np.bool_] = order & ~(steps @ steps > 0)
+    return reduced
+
+
+def learn_precedence(
+    tellings: Sequence[Sequence[int]], steps: int, *, random_state: int = 0
+) -> Precedence:
+    """Learn a partial order of steps from the orders in which tellings tell them.
+
+    Parameters
+    ----------
+    tellings
+        Numbers of steps below ``steps``; each counts where it comes first.
+    steps
+        How many steps there are.
+    random_state
+        Seed of the sampler.
+
+    Examples
+    --------
+    >>> learned = learn_precedence([[0, 1, 2, 3], [0, 2, 1, 3], [0, 1, 3], [2, 1, 3]] * 3, 4)
+    >>> learned.order.astype(int)
+    array([[0, 1, 1, 1],
+           [0, 0, 0, 1],
+           [0, 0, 0, 1],
+           [0, 0, 0, 0]])
+    """
+    told, weight = _different(tellings)
+    if steps < 2 or not told:
+        none = np.zeros((steps, steps))
+        return Precedence(none.astype(bool), none, 0.0, 0.0, 0.0)
+    pairs = _Pairs(told, weight, steps)
+    pairs.estimate()
+    kept = [[step for step in one if pairs.misplaced[i, step] < 0.5] for i, one in enumerate(told)]
+    order = best_order(pairs.worth)
+    ends = np.concatenate([[0], np.cumsum([len(one) for one in kept])])
+    probability = sampled_orders(
+        order,
+        PAIRS_WEIGHT * pairs.worth,
+        np.array([step for one in kept for step in one], dtype=np.int64),
+        ends.astype(np.int64),
+        weight,
+        max(LEAST_SLIP, SLIP_FACTOR * pairs.near),
+        int(np.clip(MOST_STEPS / (steps**2 * len(kept) ** 0.5), 4, SWEEPS)),
+        random_state,
+    )
+    return Precedence(
+        _consistent(probability), probability, pairs.near, pairs.far, pairs.misplacing
+    )
+
+
+def _different(
+    tellings: Sequence[Sequence[int]],
+) -> tuple[list[tuple[int, ...]], Floats]:
+    """Different orders of first mentions and their weights, most frequent first."""
+    counts: dict[tuple[int, ...], int] = {}
+    for telling in tellings:
+        first = tuple(dict.fromkeys(telling))
+        if len(first) > 1:
+            counts[first] = counts.get(first, 0) + 1
+    found = sorted(counts, key=lambda one: (-counts[one], one))[:MOST_TELLINGS]
+    weight = np.array([counts[one] for one in found], dtype=np.float64)
+    return found, weight * min(1.0, MOST_EVIDENCE / max(weight.sum(), 1.0))
+
+
+class _Pairs:
+    """What pairs of steps say, and the rates behind it."""
+
+    def __init__(self, told: list[tuple[int, ...]], weight: Floats, steps: int) -> None:
+        place = np.full((len(told), steps), -1)
+        for i, one in enumerate(told):
+            place[i, list(one)] = np.arange(len(one))
+        self.there = place >= 0
+        both = self.there[:, :, None] & self.there[:, None, :]
+        apart = place[:, None, :] - place[:, :, None]
+        self.first = both & (apart > 0)
+        self.beside = both & (np.abs(apart) == 1)
+        self.weight = weight
+        self.misplaced = np.zeros(place.shape)
+        self.near, self.far, self.misplacing = (
+            a / (a + b) for a, b in (NEAR_SLIP, FAR_SLIP, MISPLACED)
+        )
+        beside = self._sum(self.beside)
+        others = self._sum(both) - beside
+        self.kind = np.where(beside == 0, 0, np.where(others == 0, 2, 1))
+        self.shares = np.array(ORDERED)
+        self.worth = np.zeros((steps, steps))
+
+    def _sum(self, seen: NDArray[np.generic]) -> Floats:
+        total: Floats = np.einsum("i,iab->ab", self.weight, seen)
+        return total
+
+    def estimate(self) -> None:
+        for again in range(ROUNDS):
+            probability = self._classify()
+            if again and again < ROUNDS - 1:
+                self._place(probability)
+
+    def _classify(self) -> Floats:
+        """Probability that each comes before each, and the rates under it."""
+        trusted = 1 - self.misplaced
+        trust = trusted[:, :, None] * trusted[:, None, :]
+        near = self._sum(trust * (self.first & self.beside))
+        far = self._sum(trust * (self.first & ~self.beside))
+        seen = near + near.T + far + far.T > 1e-9
+        off = ~np.eye(len(seen), dtype=bool)
+        free = betaln(near + far + FREE, near.T + far.T + FREE) - betaln(FREE, FREE)
+        for _ in range(3):
+            share = self.shares[self.kind]
+            ordered = (
+                near.T * np.log(self.near)
+                + near * np.log1p(-self.near)
+                + far.T * np.log(self.far)
+                + far * np.log1p(-self.far)
+                + np.log(share / 2)
+            )
+            neither = free + np.log1p(-share)
+            total = np.logaddexp(np.logaddexp(ordered, ordered.T), neither)
+            before: Floats = np.where(seen & off, np.exp(ordered - total), 0.0)
+            self.near = _rate(NEAR_SLIP, before * near.T, before * (near + near.T))
+            self.far = _rate(FAR_SLIP, before * far.T, before * (far + far.T))
+            for kind, usual in enumerate(ORDERED):
+                of_kind = seen & off & (self.kind == kind)
+                self.shares[kind] = (ORDERED_WEIGHT * usual + before[of_kind].sum()) / (
+                    ORDERED_WEIGHT + of_kind.sum() / 2
+                )
+        self.worth = np.where(seen & off, ordered - neither, 0.0)
+        return before
+
+    def _place(self, before: Floats) -> None:
+        """Probability that each event is misplaced in each telling."""
+        slip = np.where(self.beside, self.near, self.far)
+        broken, kept = np.log(0.5 / slip), np.log(0.5 / (1 - slip))
+        says = self.first * (before * kept + before.T * broken)
+        says = says + self.first.transpose(0, 2, 1) * (before.T * kept + before * broken)
+        for _ in range(2):
+            evidence = np.einsum("iab,ib->ia", says, 1 - self.misplaced)
+            odds = np.clip(logit(self.misplacing) + evidence, -50, 50)
+            self.misplaced = np.where(self.there, expit(odds), 0.0)
+        weight = self.weight[:, None]
+        self.misplacing = _rate(MISPLACED, weight * self.misplaced, weight * self.there)
+
+
+def _rate(prior: tuple[float, float], hits: Floats, cases: Floats) -> float:
+    a, b = prior
+    return float((a + hits.sum()) / (a + b + cases.sum()))
+
+
+def _consistent(probability: Floats) -> NDArray[np.bool_]:
+    """The relations of more than even odds, the likeliest first, as far as they agree."""
+    order = np.zeros(probability.shape, dtype=bool)
+    likely = np.argwhere(probability > 0.5)
+    ranked = sorted(map(tuple, likely.tolist()), key=lambda pair: (-probability[pair], pair))
+    for a, b in ranked:
+        if not order[b, a] and not order[a, b]:
+            earlier, later = order[:, a].copy(), order[b].copy()
+            earlier[a] = later[b] = True
+            order |= np.outer(earlier, later)
+    return order
