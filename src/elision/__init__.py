@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.library import Library
     from elision.narrative import Narrative
+    from elision.outline import Outline
     from elision.readers import read
     from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
@@ -55,6 +56,7 @@ __all__ = [
     "LogisticGap",
     "NGram",
     "Narrative",
+    "Outline",
     "Prior",
     "Script",
     "ScriptError",
@@ -88,6 +90,7 @@ _LATER = {
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",
     "Narrative": "elision.narrative",
+    "Outline": "elision.outline",
     "Prior": "elision.learn.em",
     "fit_parameters": "elision.learn.em",
     "mean_log_prob": "elision.learn.sem",

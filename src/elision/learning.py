@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.text.extract import EventExtractor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -40,6 +41,9 @@ METHODS: dict[str, tuple[type[SEMHMM | ScriptLearner], dict[str, Any]]] = {
 
 DEFAULT = "default"
 """What ``elision learn`` uses unless told otherwise."""
+
+WORDINGS = 3
+"""Usual sentences of an event that are kept for a reader."""
 
 LONGEST_NARRATIVE = 8192
 """Events in a narrative: it starts as a chain of states, and learning squares their number."""
@@ -104,43 +108,67 @@ def learn_domains(
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
     for part in parts.values():
         _check_lengths(part)
-    told: dict[str, list[tuple[str, ...]]] = {}
-    extractors: dict[str, EventExtractor] = {}
-    for domain, part in parts.items():
-        if not part.has_events:
-            extractors[domain] = EventExtractor()
-            part = extractors[domain].fit_transform(part)
-        told[domain] = part.events
+    told = {domain: as_events(part) for domain, part in parts.items()}
     paths = _paths(output, corpus.domains, tuple(told), source)
-    learners = {domain: make_learner(method, **settings) for domain in told}
-    checkpoints = {
-        domain: Checkpoint(_beside(paths[domain]), learners[domain], narratives)
-        for domain, narratives in told.items()
-    }
+    checkpoints: list[Checkpoint] = []
     found = []
     with _progress_bar(console) as bar:
-        for domain, narratives in told.items():
+        for domain, heard in told.items():
+            learner = make_learner(method, **settings)
             name = shown_path(domain) or "learning"
-            task = bar.add_task(name, total=len(narratives), states="")
-            fit = (learners[domain], checkpoints[domain], paths[domain], extractors.get(domain))
-            found.append(_learn_one(domain, narratives, *fit, bar, task, resume=resume))
-    for checkpoint in checkpoints.values():
+            task = bar.add_task(name, total=len(heard.events), states="")
+            if isinstance(learner, SEMHMM):
+                checkpoint = Checkpoint(_beside(paths[domain]), learner, heard.events)
+                checkpoints.append(checkpoint)
+                _search(learner, heard.events, checkpoint, bar, task, resume=resume)
+            else:
+                learner.set_params(title=domain, wording=heard.wording).fit(heard.events)
+                bar.update(task, completed=len(heard.events))
+            found.append(_saved(domain, heard, learner, paths[domain]))
+    for checkpoint in checkpoints:
         checkpoint.remove()
     return found
 
 
-def _learn_one(
-    domain: str,
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Narratives as events; what turned sentences into them, and usual sentences of each."""
+
+    events: list[tuple[str, ...]]
+    extractor: EventExtractor | None = None
+    wording: Mapping[str, Sequence[str]] | None = None
+
+    def notes(self, domain: str) -> dict[str, Any]:
+        """What a script that was learned from them should note."""
+        named = {"domain": domain} if domain else {}
+        if self.extractor is None:
+            return named
+        return {**named, "extractor": self.extractor.to_dict()}
+
+
+def as_events(part: Corpus) -> Told:
+    """Turn the narratives of one domain into events, if they are sentences."""
+    if part.has_events:
+        return Told(part.events)
+    extractor = EventExtractor()
+    mapped = extractor.fit_transform(part)
+    counted: dict[str, Counter[str]] = {}
+    for narrative in mapped:
+        for sentence, event in zip(narrative.steps or (), narrative.events or (), strict=True):
+            counted.setdefault(event, Counter())[sentence] += 1
+    wording = {event: [s for s, _ in seen.most_common(WORDINGS)] for event, seen in counted.items()}
+    return Told(mapped.events, extractor, wording)
+
+
+def _search(
+    learner: SEMHMM,
     narratives: list[tuple[str, ...]],
-    learner: Any,
     checkpoint: Checkpoint,
-    path: Path,
-    extractor: EventExtractor | None,
     bar: Progress,
     task: TaskID,
     *,
     resume: bool,
-) -> Learned:
+) -> None:
     def observe(event: Event, model: CountsModel | None) -> None:
         checkpoint(event, model)
         if isinstance(event, BatchDone):
@@ -148,15 +176,16 @@ def _learn_one(
 
     learner.set_params(observer=observe)
     learner.resume(narratives, checkpoint.load() if resume else None)
-    learned: Script = learner.script_
-    notes: dict[str, Any] = {"domain": domain} if domain else {}
-    if extractor is not None:
-        notes["extractor"] = extractor.to_dict()
-    learned = learned.noted(**notes)
+
+
+def _saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
+    narratives = heard.events
+    learned: Script = learner.script_.noted(**heard.notes(domain))
     learned.save(path)
     script = learner.script_
     rates = script.elision[1:-1]
-    last = learner.history_[-1] if learner.history_ else None
+    history = getattr(learner, "history_", ())
+    last = history[-1] if history else None
     return Learned(
         domain=domain,
         path=path,

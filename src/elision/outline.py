@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from elision.errors import ScriptError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import networkx as nx
+    import pandas as pd
     from numpy.typing import NDArray
 
 ROW_TOLERANCE = 1e-9
@@ -236,6 +239,44 @@ class Outline:
         """Probability that each step happened where nothing of its unit is told."""
         return self.happened(())
 
+    def __str__(self) -> str:
+        from elision.outline_reading import text  # noqa: PLC0415 - only for readers
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        relations = len(self.relations)
+        return f"Outline({len(self.steps)} steps, {len(self.units)} units, {relations} relations)"
+
+    def _repr_html_(self) -> str:
+        from elision.show.outline_table import table  # noqa: PLC0415 - only for notebooks
+
+        return table(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a step: how often it is told, happens, is unsaid, repeats, and what it comes after.
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed.
+        """
+        from elision.show.outline_table import frame  # noqa: PLC0415 - needs pandas
+
+        return frame(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as dictionaries, lists, texts and numbers, as a task graph."""
+        from elision.show.outline_graphs import outline_json  # noqa: PLC0415 - only for other programs
+
+        return outline_json(self)
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """A graph of steps by name: relations of steps that stand directly before one another."""
+        from elision.show.outline_table import graph  # noqa: PLC0415 - needs networkx
+
+        return graph(self)
+
 
 def _check_unit(unit: Unit) -> None:
     if not unit.branches or not all(unit.branches):
@@ -289,7 +330,7 @@ def _both_places(
     for event, choices in outline.steps_of.items():
         if len(choices) > 1:
             where = [place for place, one in enumerate(told) if one == event]
-            apart = any(b - a > 1 for a, b in zip(where, where[1:], strict=False))
+            apart = any(b - a > 1 for a, b in pairwise(where))
             if apart and len({found[place] for place in where}) == 1:
                 found[where[0]] = choices[0]
                 for place in where[1:]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from elision.observations import Observation, Packed, Unknown
+    from elision.outline import Outline
     from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
 
@@ -66,6 +67,8 @@ class Script(Questions):
     telling
         A telling model of the same events: where there is one, it answers what is asked about
         tellings (see `elision.ask.who`), and the script what happened in silence.
+    outline
+        The outline that the script was made from: interior state k is its step k - 1.
 
     Raises
     ------
@@ -103,6 +106,7 @@ class Script(Questions):
         states: Sequence[str] | None = None,
         about: Mapping[str, Any] | None = None,
         telling: TellingModel | None = None,
+        outline: Outline | None = None,
     ) -> None:
         self._events = checked_names(events, "event")
         self._transition = frozen(transition, "transition", 2)
@@ -123,6 +127,8 @@ class Script(Questions):
         if telling is not None and telling.events != self._events:
             raise ScriptError("a telling model of other events than the script's")
         self._telling = telling
+        self._made_from = outline
+        self._check_outline()
 
     @classmethod
     def build(
@@ -236,6 +242,40 @@ class Script(Questions):
         """What answers questions about tellings; None if the script does so itself."""
         return self._telling
 
+    @property
+    def made_from(self) -> Outline | None:
+        """The outline whose steps the states are, if the script was made from one."""
+        return self._made_from
+
+    def outline(self) -> Outline:
+        """What happens, for a reader: steps, their order, choices, and what stays unsaid.
+
+        That of the tellings the script was learned from, or, where the script is all there is, of
+        courses drawn from it.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> print(el.examples.doorbell().outline())
+        Answering the doorbell
+         1  hear doorbell (70%, otherwise unsaid)
+         2  walk to door (71%, otherwise unsaid)
+         3  look through peephole (36%, otherwise unsaid or left out)
+         4  open door (71%, otherwise unsaid)
+         5  one of
+               sign for parcel (17%), then take parcel (36%)
+               greet visitor (35%), then let visitor in (18%)
+         6  say goodbye (36%, otherwise unsaid or left out)
+         7  close door (72%, otherwise unsaid)
+        """
+        return self._made_from or self._drawn_outline
+
+    @cached_property
+    def _drawn_outline(self) -> Outline:
+        from elision.ask.outlining import outline_of_script  # noqa: PLC0415
+
+        return outline_of_script(self)
+
     def noted(self, **notes: Any) -> Script:
         """Return the same script with more notes in `about`."""
         return self._changed(about={**self.about, **notes})
@@ -253,7 +293,12 @@ class Script(Questions):
         return self._changed(telling=telling)
 
     def _changed(self, **changes: Any) -> Script:
-        parts = {"states": self._states, "about": self._about, "telling": self._telling}
+        parts = {
+            "states": self._states,
+            "about": self._about,
+            "telling": self._telling,
+            "outline": self._made_from,
+        }
         arrays = (self._events, self._transition, self._emission, self._elision)
         return Script(*arrays, **{**parts, **changes})
 
@@ -357,7 +402,13 @@ class Script(Questions):
 
     def __reduce__(self) -> tuple[Callable[..., Script], tuple[Any, ...]]:
         """Copy and pickle by building anew: arrays would come back writable."""
-        build = partial(type(self), states=self._states, about=self._about, telling=self._telling)
+        build = partial(
+            type(self),
+            states=self._states,
+            about=self._about,
+            telling=self._telling,
+            outline=self._made_from,
+        )
         return build, (self._events, self._transition, self._emission, self._elision)
 
     def _repr_html_(self) -> str:
@@ -380,10 +431,24 @@ class Script(Questions):
             and np.array_equal(self._emission, other._emission)
             and np.array_equal(self._elision, other._elision)
             and self._telling == other._telling
+            and self._made_from == other._made_from
         )
 
     def __hash__(self) -> int:
         return hash((self._events, self._states, self._transition.tobytes()))
+
+    def _check_outline(self) -> None:
+        if self._made_from is None:
+            return
+        steps = self._made_from.steps
+        if len(steps) != self.size - 2:
+            raise ScriptError(f"an outline of {len(steps)} steps for {self.size - 2} states")
+        number = {event: o for o, event in enumerate(self._events)}
+        for state, step in enumerate(steps, start=1):
+            told = np.flatnonzero(self._emission[state])
+            if step.event not in number or not set(told) <= {number[step.event]}:
+                problem = f"the outline's step {short(step.name)} is not what the state tells"
+                raise ScriptError(problem, where=self._where(state))
 
     def _check_shapes(self) -> None:
         size = len(self._elision)

@@ -18,6 +18,7 @@ from elision._files import shown_path, write_atomically
 from elision._script_parts import END, START
 from elision.errors import FileFormatError, ScriptError
 from elision.observations import short
+from elision.outlinefile import PackedOutline, pack_outline, unpack_outline
 from elision.script import Script
 from elision.tellingfile import PackedTelling, pack, unpack
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 FORMAT = "elision-script"
 VERSION = 2
 BARE_VERSION = 1
-"""Versions of files with a telling model, and of those without one, which have not changed."""
+"""Versions of files with a telling model or an outline, and of those with neither, which have not
+changed."""
 
 LARGEST_BYTES = 64 << 20
 MOST_CELLS = 1 << 26
@@ -50,6 +52,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     format: str
     version: int
     checksum: str
+    outline: PackedOutline | None = None
     telling: PackedTelling | None = None
 
 
@@ -75,13 +78,17 @@ def dumps(script: Script) -> bytes:
         [
             "{",
             f'"format": "{FORMAT}",',
-            f'"version": {BARE_VERSION if script.telling is None else VERSION},',
+            f'"version": {BARE_VERSION if _bare(script) else VERSION},',
             f'"checksum": "sha256:{"0" * 64}",',
             *script_lines(script),
             "}\n",
         ]
     )
     return with_checksum(text)
+
+
+def _bare(script: Script) -> bool:
+    return script.telling is None and script.made_from is None
 
 
 def script_lines(script: Script) -> list[str]:
@@ -105,6 +112,10 @@ def script_lines(script: Script) -> list[str]:
         f'"states": {_lines(states)},',
         f'"edges": {_lines(list(triples))}',
     ]
+    if script.made_from is not None:
+        outline = msgspec.json.encode(pack_outline(script.made_from)).decode()
+        lines[-1] += ","
+        lines.append(f'"outline": {outline}')
     if script.telling is not None:
         packed = msgspec.json.encode(pack(script.telling)).decode()
         lines[-1] += ","
@@ -143,9 +154,10 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
     if checksum:
         check_sum(content, raw.get("checksum"), where)
     file = converted(raw, _File, where)
-    if (file.version == VERSION) != (file.telling is not None):
-        having = "with" if file.telling is not None else "without"
-        problem = f"damaged script file: version {file.version} {having} a telling model"
+    bare = file.telling is None and file.outline is None
+    if (file.version == BARE_VERSION) != bare:
+        having = "without" if bare else "with"
+        problem = f"damaged script file: version {file.version} {having} telling model or outline"
         raise FileFormatError(problem, where=where)
     return _script(file, where)
 
@@ -318,6 +330,7 @@ def _script(file: _File, where: str) -> Script:
             emission[k, event] = _positive(probability, place)
     names = [START, *(state.name for state in file.states), END]
     telling = None if file.telling is None else unpack(file.telling, tuple(file.events), where)
+    outline = None if file.outline is None else unpack_outline(file.outline, where)
     try:
         return Script(
             file.events,
@@ -327,6 +340,7 @@ def _script(file: _File, where: str) -> Script:
             states=names,
             about=file.about,
             telling=telling,
+            outline=outline,
         )
     except ScriptError as error:
         raise FileFormatError(f"no valid script: {error}", where=where) from None

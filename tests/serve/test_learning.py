@@ -42,17 +42,9 @@ def test_a_job_tells_what_happens_and_leaves_a_script(server: Running) -> None:
     assert server.ask("POST", "/api/learning?name=b.txt", TEXT.encode()).status == 409
     said = stream(server, job.json["id"])
     kinds = [word["kind"] for word in said]
-    assert kinds[:2] == ["reading", "domain"]
-    assert kinds[-3:] == ["telling", "learned", "end"]
-    batches = [word for word in said if word["kind"] == "batch"]
-    assert [word["seen"] for word in batches] == [5, 10, 15, 20]
-    for word in batches:
-        states, scores = zip(*word["points"], strict=True)
-        assert list(states) == sorted(states, reverse=True)
-        assert list(scores) == sorted(scores)
-        assert scores[-1] == pytest.approx(word["score_after"], rel=1e-9)
-        assert states[-1] == word["states"]
-    assert batches[-1]["svg"].startswith("<svg")
+    assert kinds == ["reading", "domain", "learning", "learned", "end"]
+    about = {"domain": "my door", "number": 1, "of": 1, "narratives": 20, "sentences": False}
+    assert said[1] == {"kind": "domain", **about}
     number = said[-2]["script"]
     script = server.ask("GET", f"/api/scripts/{number}").json
     assert script["name"] == "my door"
@@ -85,25 +77,35 @@ def test_too_large_a_file_is_refused_before_it_is_read(server: Running) -> None:
     connection.close()
 
 
-async def _started(jobs: Jobs, text: str, name: str = "tellings.txt") -> Job:
+async def _until(kind: str, jobs: Jobs, text: str, name: str = "tellings.txt") -> Job:
+    """Start a job, and wait until it says this, or ends."""
     job = jobs.start(text.encode(), name)
     async for found in job.listen():
-        if found is not None and found[1]["kind"] == "batch":
+        if found is not None and found[1]["kind"] == kind:
             return job
     return job
 
 
-def test_stopping_keeps_the_script_of_the_last_batch() -> None:
+def test_stopping_keeps_the_scripts_that_are_complete() -> None:
+    told = el.examples.doorbell_tellings()
+    domains = {"short": told, "long": [one * 20 for one in told] * 100}
+    lines = [
+        json.dumps({"domain": domain, "events": one})
+        for domain, tellings in domains.items()
+        for one in tellings
+    ]
+
     async def run() -> None:
         shelf = Shelf()
         jobs = Jobs(shelf)
         try:
-            job = await _started(jobs, TEXT * 20)
+            job = await _until("learned", jobs, "\n".join(lines), "two.jsonl")
             await jobs.stop(job)
             assert job.state == "stopped"
             (held,) = shelf
-            assert held.script.about["narratives"] < 400
-            assert held.script.fill(["hear doorbell again", None, "open door again"])
+            assert job.scripts == [held.id]
+            assert held.script.about["domain"] == "short"
+            assert held.script.fill(["hear doorbell", None, "open door"])
             assert not jobs.busy
         finally:
             await jobs.close()
@@ -113,11 +115,13 @@ def test_stopping_keeps_the_script_of_the_last_batch() -> None:
 
 def test_learning_ends_when_its_time_is_up() -> None:
     async def run() -> None:
-        jobs = Jobs(Shelf(), seconds=0.2)
+        shelf = Shelf()
+        jobs = Jobs(shelf, seconds=0.2)
         try:
-            job = await _started(jobs, TEXT)
+            job = await _until("learned", jobs, TEXT)
             assert job.state == "stopped"
             assert job.problem == "stopped after 0 seconds"
+            assert not list(shelf)
         finally:
             await jobs.close()
 
@@ -146,31 +150,22 @@ def test_uploads_stay_in_the_temporary_folder(
 
 
 def test_the_page_learns_as_the_command_does(tmp_path: Path) -> None:
-    """And what stopping would keep after the last batch is that script, without its tellings."""
-    (tmp_path / "tellings.txt").write_text(TEXT)
+    corpus = el.Corpus.of(el.examples.doorbell_tellings(), domain="door")
+    corpus.to_jsonl(tmp_path / "tellings.jsonl")
     said: list[dict[str, Any]] = []
-    found: list[el.Script] = []
-
-    def tell(word: dict[str, Any]) -> None:
-        said.append(word)
-        if word["kind"] == "batch" and "file" in word:
-            found.append(el.load(tmp_path / word["file"]))
-
-    worker.learn(tmp_path / "tellings.txt", tmp_path, "tellings", tell)
+    worker.learn(tmp_path / "tellings.jsonl", tmp_path, "tellings", said.append)
     assert said[-1] == {"kind": "done"}
-    learned = el.load(tmp_path / "script-1.json")
-    assert learned.telling is not None
-    assert found[-1].telling is None
-    assert found[-1] == learned.with_telling(None)
     learn_domains(
-        el.read(tmp_path / "tellings.txt"),
+        corpus,
         tmp_path / "command.json",
         method=DEFAULT,
         settings={},
         resume=False,
         console=Console(file=io.StringIO()),
     )
-    assert learned.noted(domain="") == el.load(tmp_path / "command.json").noted(domain="")
+    learned = (tmp_path / "script-1.json").read_bytes()
+    assert learned == (tmp_path / "command.json").read_bytes()
+    assert el.load(tmp_path / "script-1.json").telling is not None
 
 
 def test_the_worker_refuses_what_would_take_too_long(tmp_path: Path) -> None:
@@ -188,7 +183,11 @@ def test_sentences_are_learned_with_what_understands_them(tmp_path: Path) -> Non
     ]
     lines = [json.dumps({"steps": one, "domain": "tea"}) for one in tellings]
     (tmp_path / "tea.jsonl").write_text("\n".join(lines))
-    worker.learn(tmp_path / "tea.jsonl", tmp_path, "tea", lambda _: None)
+    said: list[dict[str, Any]] = []
+    worker.learn(tmp_path / "tea.jsonl", tmp_path, "tea", said.append)
+    assert said[1]["sentences"]
     script = el.load(tmp_path / "script-1.json")
     assert script.extractor is not None
     assert script.about["domain"] == "tea"
+    assert script.outline().title == "tea"
+    assert all(step.wording for step in script.outline().steps)

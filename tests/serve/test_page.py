@@ -285,10 +285,19 @@ class TestManyScripts:
 
 
 class TestLearning:
-    def test_a_dropped_file_is_learned_before_ones_eyes(
+    def test_a_dropped_file_is_learned_and_opened(
         self, visit: Callable[..., Page], screenshots: Path
     ) -> None:
         page = visit("view=learn")
+        page.evaluate(
+            """() => {
+              const stage = document.getElementById("stage");
+              window.said = [];
+              new MutationObserver(() => window.said.push(stage.textContent)).observe(stage, {
+                childList: true,
+              });
+            }"""
+        )
         page.evaluate(
             """text => {
               const data = new DataTransfer();
@@ -298,30 +307,44 @@ class TestLearning:
             }""",
             upload(),
         )
-        expect(page.locator("#stage")).to_contain_text("Done.", timeout=30_000)
-        expect(page.locator("#chart-states polyline")).to_have_count(1)
-        expect(page.locator("#chart-states circle")).to_have_count(4)
-        expect(page.locator("#growing .node").first).to_be_visible()
+        expect(page.locator("#name")).to_have_text("front door", timeout=30_000)
+        assert page.evaluate("window.said") == [
+            "Reading front door…",
+            "front door: 20 tellings, learning the script…",
+            "front door: learning the script…",
+            "Done. ",
+        ]
+        expect(page.locator("#drawing .node").first).to_be_visible()
+        tell(page, "hear doorbell again\n?\nopen door again")
+        expect(page.locator("#story .gap button").first).to_contain_text("walk to door")
+        page.get_by_role("link", name="Learn", exact=True).click()
+        expect(page.locator("#stage")).to_contain_text("Done.")
         page.screenshot(path=screenshots / "learn.png", full_page=True)
         with page.expect_download() as waiting:
             page.locator("#learned").get_by_role("link", name="Save as a file").click()
         assert isinstance(el.load(waiting.value.path()), el.Script)
-        page.get_by_role("button", name="Explore it").click()
-        expect(page.locator("#name")).to_have_text("front door")
-        tell(page, "hear doorbell again\n?\nopen door again")
-        expect(page.locator("#story .gap button").first).to_contain_text("walk to door")
 
-    def test_stopping_keeps_what_is_learned(
-        self, visit: Callable[..., Page], tmp_path: Path
-    ) -> None:
+    def test_several_scripts_are_listed(self, visit: Callable[..., Page], tmp_path: Path) -> None:
+        told = [["ring", "open", "greet"], ["ring", "open"], ["ring", "greet"]]
+        parts = [el.Corpus.of(told, domain=name) for name in ("front door", "back door")]
+        el.Corpus([one for part in parts for one in part]).to_jsonl(tmp_path / "doors.jsonl")
         page = visit("view=learn")
-        (tmp_path / "long.txt").write_text(upload() * 24)
+        page.get_by_label("Drop a file").set_input_files(tmp_path / "doors.jsonl")
+        expect(page.locator("#stage")).to_contain_text("Done.", timeout=30_000)
+        expect(page.locator("#learned li")).to_have_count(2)
+        expect(page.locator("#learn")).to_be_visible()
+        page.get_by_role("button", name="Explore it").last.click()
+        expect(page.locator("#name")).to_have_text("back door")
+
+    def test_learning_can_be_stopped(self, visit: Callable[..., Page], tmp_path: Path) -> None:
+        page = visit("view=learn")
+        (tmp_path / "long.txt").write_text(upload() * 500)
         page.get_by_label("Drop a file").set_input_files(tmp_path / "long.txt")
-        page.locator("#growing .node").first.wait_for(timeout=30_000)
+        expect(page.locator("#stage")).to_contain_text("learning the script…", timeout=30_000)
         page.get_by_role("button", name="Stop").click()
         expect(page.locator("#stage")).to_contain_text("Stopped.")
-        page.get_by_role("button", name="Explore it").click()
-        expect(page.locator("#name")).to_have_text("long")
+        expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+        expect(page.locator("#learned li")).to_have_count(0)
 
     def test_a_bad_file_gets_one_line(self, visit: Callable[..., Page], tmp_path: Path) -> None:
         page = visit("view=learn")

@@ -54,6 +54,11 @@ class Gap:
     unsaid: tuple[Unsaid, ...]
     ways: tuple[Course, ...]
 
+    @property
+    def something(self) -> float:
+        """Probability that something was left unsaid here."""
+        return 1 - self.nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Story:
@@ -94,6 +99,8 @@ class Story:
     def __str__(self) -> str:
         lines: list[str] = []
         for place, gap in enumerate(self.unsaid):
+            if len(gap) > 1:
+                lines.append(f"  {1 - self.nothing[place]:.0%}: something was left out here")
             lines += [f"  ({step.event}, {step.probability:.0%})" for step in gap]
             lines += self.told[place : place + 1]
         return "\n".join(lines)
@@ -141,9 +148,11 @@ def between(
     >>> import elision as el
     >>> print(el.examples.doorbell().between(["hear doorbell", "open door"]))
     hear doorbell
+      100%: something was left out here
       (walk to door, 100%)
       (look through peephole, 23%)
     open door
+      100%: something was left out here
       (greet visitor, 42%)
       (let visitor in, 21%)
       (sign for parcel, 13%)

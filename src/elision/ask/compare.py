@@ -1,4 +1,4 @@
-"""How two scripts differ: as distributions over tellings, on data, and state by state."""
+"""How two scripts differ: as distributions over tellings, on data, step by step, state by state."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from elision.ask import _html
 from elision.ask._checks import whole
 from elision.ask._matching import changes, match_states
+from elision.ask._outline_differences import differences
 from elision.ask.hops import Hops
-from elision.ask.sample import tellings
+from elision.ask.who import who
 from elision.errors import InputError
 from elision.observations import Packer
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask._matching import Change, Match
+    from elision.ask._outline_differences import Difference
     from elision.observations import Observation
     from elision.script import Script
 
@@ -31,8 +33,8 @@ TOLD = 0.01
 NOT_TOLD = 0.001
 """...and not to the other if less than this share does."""
 
-SHOWN = 8
-"""Changes that a printed comparison shows."""
+SHOWN = 20
+"""Differences that a printed comparison shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ class Comparison:
         States without a counterpart.
     changes
         What differs between matched states, largest first.
+    differences
+        What differs between the outlines: steps, order, choices; the most important first.
     """
 
     jensen_shannon: Estimate
@@ -115,18 +119,15 @@ class Comparison:
     unmatched_first: tuple[str, ...]
     unmatched_second: tuple[str, ...]
     changes: tuple[Change, ...]
+    differences: tuple[Difference, ...] = ()
 
     def __str__(self) -> str:
         lines = self._measures()
-        for which, events in (("first", self.only_first), ("second", self.only_second)):
-            if events:
-                listed = ", ".join(f"{event} ({share:.0%})" for event, share in events)
-                lines.append(f"only the {which} tells {listed}")
-        for which, states in (("first", self.unmatched_first), ("second", self.unmatched_second)):
-            if states:
-                lines.append(f"only the {which} has the states {', '.join(states)}")
-        lines += map(str, self.changes[:SHOWN])
-        return "\n".join(lines)
+        if not self.differences:
+            return "\n".join([*lines, "the outlines are the same"])
+        lines += map(str, self.differences[:SHOWN])
+        more = len(self.differences) - SHOWN
+        return "\n".join([*lines, f"... and {more} more"] if more > 0 else lines)
 
     def _measures(self) -> list[str]:
         lines = [f"Jensen-Shannon divergence {self.jensen_shannon} (0 alike, 0.693 unlike)"]
@@ -139,7 +140,7 @@ class Comparison:
         return [*lines, str(self.on_data)] if self.on_data else lines
 
     def _repr_html_(self) -> str:
-        rows = [[change.what, change.first, change.second] for change in self.changes]
+        rows = [[", ".join(one.steps), one.first, one.second] for one in self.differences]
         return _html.table(["", "first", "second"], rows, caption="; ".join(self._measures()))
 
 
@@ -187,7 +188,8 @@ def compare(
     seeds = np.random.SeedSequence(whole(random_state, "random_state")).spawn(2)
     ratios = []
     for drawn_from, against, seed in ((script, other, seeds[0]), (other, script, seeds[1])):
-        drawn = tellings(drawn_from, samples, random_state=np.random.default_rng(seed))
+        draw = who(drawn_from, "tellings")
+        drawn = draw(drawn_from, samples, random_state=np.random.default_rng(seed))
         ratios.append(_log_probs(drawn_from, drawn) - _log_probs(against, drawn))
     first_told, second_told = 1 - Hops(script).never()[0], 1 - Hops(other).never()[0]
     first_shares = dict(zip(script.events, first_told.tolist(), strict=True))
@@ -207,16 +209,17 @@ def compare(
         unmatched_first=tuple(name for name in script.states if name not in paired_first),
         unmatched_second=tuple(name for name in other.states if name not in paired_second),
         changes=tuple(changes(script, other, matched)),
+        differences=differences(script.outline(), other.outline()),
     )
 
 
 def _log_probs(script: Script, narratives: Sequence[Sequence[Observation]]) -> NDArray[np.float64]:
     """Log-probabilities; -inf also where an event is unknown."""
     packer = Packer(script.events, unknown="ignore")
-    packed = packer.pack(narratives)
-    result = script.lattice.log_prob(packed)[packed.place]
-    kept = np.diff(packed.offset)[packed.place]
-    return np.where(kept == [len(one) for one in narratives], result, -np.inf)
+    kept = [packer.kept(one) for one in narratives]
+    result = script.log_probs(kept)
+    whole_told = [len(one) == len(rest) for one, rest in zip(narratives, kept, strict=True)]
+    return np.where(whole_told, result, -np.inf)
 
 
 def _mean(values: NDArray[np.float64]) -> Estimate:

@@ -1,7 +1,7 @@
 """Who answers which question: the one place that decides.
 
 What is asked about tellings goes to the telling model, where a script has one; what happened in
-silence only the script can say. A script without a telling model answers everything itself.
+silence to the outline that it was made from. A script with neither answers everything itself.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Answerers(NamedTuple):
-    """Functions as "module:name", below `elision.ask`; both are called with the script first."""
+    """Functions as "module:name", below `elision.ask`; all are called with the script first."""
 
     script: str
     telling: str | None = None
+    outline: str | None = None
 
 
 QUESTIONS = {
@@ -39,14 +40,14 @@ QUESTIONS = {
     "anywhere_chances": Answerers("chances:anywhere_chances", "telling.gaps:chances_anywhere"),
     "missing_chances": Answerers("chances:missing_chances", "telling.missing:chances_missing"),
     "next_chances": Answerers("chances:next_chances", "telling.ahead:chances_next"),
-    "between": Answerers("between:between"),
-    "between_many": Answerers("between:between_many"),
+    "between": Answerers("between:between", outline="outlined:between"),
+    "between_many": Answerers("between:between_many", outline="outlined:between_many"),
     "stories": Answerers("sample:stories"),
-    "align": Answerers("align:align"),
-    "posterior": Answerers("posterior:posterior"),
+    "align": Answerers("align:align", outline="outlined:align"),
+    "posterior": Answerers("posterior:posterior", outline="outlined:posterior"),
     "compare": Answerers("compare:compare"),
 }
-"""Every question. Those with a second answerer are about tellings, the others about silence."""
+"""Every question: those that a telling model answers are about tellings, the rest about silence."""
 
 
 def who(script: Script, question: str) -> Callable[..., Any]:
@@ -59,10 +60,12 @@ def who(script: Script, question: str) -> Callable[..., Any]:
     'elision.ask.fill'
     >>> learned = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
     >>> who(learned, "fill").__module__, who(learned, "between").__module__
-    ('elision.ask.telling.gaps', 'elision.ask.between')
+    ('elision.ask.telling.gaps', 'elision.ask.outlined')
     """
-    by_script, by_telling = QUESTIONS[question]
-    chosen = by_telling if by_telling is not None and script.telling is not None else by_script
-    module, name = chosen.split(":")
+    by_script, by_telling, by_outline = QUESTIONS[question]
+    chosen = by_telling if script.telling is not None else None
+    if chosen is None and script.made_from is not None:
+        chosen = by_outline
+    module, name = (chosen or by_script).split(":")
     answerer: Callable[..., Any] = getattr(import_module(f"elision.ask.{module}"), name)
     return answerer

@@ -96,6 +96,8 @@ def show_anywhere(found: Anywhere) -> None:
 def show_story(story: Story) -> None:
     """Print a telling, what was left unsaid in it indented with its probability."""
     for gap in story.gaps:
+        if len(gap.unsaid) > 1:
+            say(f"    {gap.something:.0%}: something was left out here", "dim")
         print_lines((Line(step.event, step.probability) for step in gap.unsaid), style="dim")
         if gap.ways:
             out.print("      most likely in silence", style="dim")

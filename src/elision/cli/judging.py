@@ -165,7 +165,7 @@ def compare(
     encoding: Encoding = "utf-8",
     as_json: AsJson = False,
 ) -> None:
-    """Say how another script differs from a script, in what they tell and state by state.
+    """Say how another script differs from a script, in what they tell and step by step.
 
     Example: `elision compare monday.json tuesday.json --on stories.jsonl`
     """

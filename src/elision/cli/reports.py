@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 FULL_SURPRISE = 8.0
 """Surprise with a full bar: an event of probability 1 in 3000."""
 
-MOST_CHANGES = 10
-"""Differences of states that are shown."""
+MOST_DIFFERENCES = 20
+"""Differences of two outlines that are shown."""
 
 
 def show_conformance(found: Conformance) -> None:
@@ -79,20 +79,18 @@ def show_comparison(found: Comparison, first: str, second: str) -> None:
     if found.on_data is not None:
         say(str(found.on_data))
         say(f"first less second: {found.on_data.difference}")
-    for which, events in (("first", found.only_first), ("second", found.only_second)):
-        if events:
-            out.print(f"\nonly the {which} tells")
-            print_lines(Line(event, share) for event, share in events[:MOST_CHANGES])
-    for which, states in (("first", found.unmatched_first), ("second", found.unmatched_second)):
-        if states:
-            say(f"only the {which} has the states {', '.join(states)}")
-    if found.changes:
-        out.print()
-        table = make_table("difference", Number("first"), Number("second"), "")
-        for change in found.changes[:MOST_CHANGES]:
-            length = cell(bar(change.size), "cyan")
-            table.add_row(cell(change.what), cell(change.first), cell(change.second), length)
-        out.print(table)
+    if not found.differences:
+        say("the outlines are the same")
+        return
+    out.print()
+    table = make_table("steps", "first", "second", "")
+    for one in found.differences[:MOST_DIFFERENCES]:
+        length = cell(bar(one.size), "cyan")
+        table.add_row(cell(", ".join(one.steps)), cell(one.first), cell(one.second), length)
+    out.print(table)
+    more = len(found.differences) - MOST_DIFFERENCES
+    if more > 0:
+        say(f"... and {more} more (--json has all)")
 
 
 def show_identification(found: Sequence[Candidate]) -> None:

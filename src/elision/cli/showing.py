@@ -1,4 +1,4 @@
-"""Scripts to look at: ``draw``, ``export`` and ``serve``."""
+"""Scripts to look at: ``outline``, ``draw``, ``export`` and ``serve``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,19 @@ PORT = 8350
 Least = Annotated[
     float | None, typer.Option(help="Hide what is rarer; as much as one can read.", min=0, max=1)
 ]
+
+
+@app.command()
+def outline(script: ScriptFile, as_json: AsJson = False) -> None:
+    """Say what happens: the steps, their order, choices, and what stays unsaid.
+
+    Example: `elision outline doorbell.json`
+    """
+    found = load(script).outline()
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        say(str(found))
 
 
 @app.command()

@@ -27,6 +27,7 @@ from elision.evaluate.bench import _domains, _single_thread, _task
 from elision.evaluate.cloze import HiddenOutcome, judge, measure_learned, other_task
 from elision.evaluate.names import corpus_names
 from elision.learn.learner import ScriptLearner
+from elision.learn.sem import SEMHMM
 from elision.learn.missing import learn_missing
 from elision.learn.telling import FEATURES, learn_telling
 from elision.telling import TellingModel
@@ -42,7 +43,11 @@ if TYPE_CHECKING:
 TASKS = ("one", "two", "three", "anywhere", "hidden", "next")
 
 SHARE_OF_SCRIPT = 0.2
-"""Weight of the script where its answers are pooled with the telling model's."""
+"""Weight of a script found by structural search, where its answers are pooled with the telling
+model's."""
+
+SEARCH = {"state_cost": 3.0, "emission_pseudocount": 0.1, "em_steps": 3}
+"""Settings of the structural search for that script: one of few states."""
 
 Figures = dict[str, dict[str, float]]
 """By row and column; a row lacks the columns of which it has no figure."""
@@ -63,11 +68,12 @@ def measure_split(split: Split) -> Figures:
     one = _task(split.part, split.seed, split.max_train)
     tasks = [task for task in (other_task(one, name) for name in TASKS) if task.gaps]
     with threadpool_limits(limits=1, user_api="blas"):
-        script = ScriptLearner(events=one.events, telling=False, random_state=split.seed)
+        script = SEMHMM(score="marginal", events=one.events, random_state=split.seed, **SEARCH)
         script.fit(one.train)
+        whole = ScriptLearner(events=one.events, random_state=split.seed).fit(one.train)
         learners = {
-            name: _with_telling(script, model)
-            for name, model in telling_models(one.train, script.events_, split.seed).items()
+            name: _with_telling(whole, model)
+            for name, model in telling_models(one.train, whole.events_, split.seed).items()
         }
         found = {name: _figures(learner, tasks) for name, learner in learners.items()}
         answers = pooled(learners["all"].predict_gap(one.gaps), script.predict_gap(one.gaps))
@@ -98,7 +104,7 @@ def _with_telling(learner: ScriptLearner, model: TellingModel) -> ScriptLearner:
     return other
 
 
-def _figures(learner: ScriptLearner, tasks: Iterable[Task]) -> dict[str, float]:
+def _figures(learner: ScriptLearner | SEMHMM, tasks: Iterable[Task]) -> dict[str, float]:
     found: dict[str, float] = {}
     for task in tasks:
         outcome = measure_learned(learner, task)

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 LEAST_EVIDENCE = 4.0
-"""Log-likelihood that dependence must gain over independence: seen by chance in one of 200 pairs."""
+"""Log-likelihood that dependence must gain over independence: by chance, one pair in 200 does."""
 
 INSTEAD = 0.2
 """Steps that exclude each other are told together at most so often, of what chance would do."""
+
+LEAST_CHANCE = 3.0
+"""Times that steps must be told together by chance, for their never being so to say anything."""
 
 JOINING = 0.6
 """Share of a branch's evidence with which a further step must exclude the other branches."""
@@ -63,7 +66,9 @@ class Choice:
     telling: tuple[tuple[float, ...], ...]
 
 
-def find_choices(told: Bools, place: Floats, weight: Floats) -> list[Choice]:
+def find_choices(
+    told: Bools, place: Floats, weight: Floats, *, complete: bool = False
+) -> list[Choice]:
     """Group steps into units: choices between branches, steps that go together, single steps.
 
     Parameters
@@ -74,10 +79,26 @@ def find_choices(told: Bools, place: Floats, weight: Floats) -> list[Choice]:
         (steps,): where each step usually stands; steps of a branch come in this order.
     weight
         (tellings,): how often each telling came.
+    complete
+        Whether nothing was left out: what is not told did not happen.
     """
     units = [tuple(branches) for branches in _branches(told, place, weight)]
+    if complete:
+        return [_counted(branches, told, weight) for branches in units]
     silence = _usual_silence(units, told, weight)
     return [fitted(branches, told, weight, silence) for branches in units]
+
+
+def _counted(branches: tuple[tuple[int, ...], ...], told: Bools, weight: Floats) -> Choice:
+    """Probabilities of a unit where all that happened is told."""
+    often = np.array([weight @ told[:, list(branch)].any(axis=1) for branch in branches])
+    some = weight @ told[:, [step for branch in branches for step in branch]].any(axis=1)
+    return Choice(
+        branches,
+        tuple((often / often.sum()).tolist()),
+        float(some / weight.sum()),
+        tuple(tuple(1.0 for _ in branch) for branch in branches),
+    )
 
 
 def _usual_silence(units: list[tuple[tuple[int, ...], ...]], told: Bools, weight: Floats) -> float:
@@ -99,7 +120,8 @@ def _branches(told: Bools, place: Floats, weight: Floats) -> list[list[tuple[int
     evidence = _dependence(both, alone, total)
     np.fill_diagonal(evidence, 0.0)
     near = np.abs(place[:, None] - place[None, :]) < NEAR
-    excludes = np.where((both < INSTEAD * expected) & near, evidence, 0.0)
+    seldom = (both < INSTEAD * expected) & (expected >= LEAST_CHANCE)
+    excludes = np.where(seldom & near, evidence, 0.0)
     share = both / np.minimum.outer(alone, alone).clip(1e-12)
     rare = alone < total / 2
     together = (
@@ -109,7 +131,7 @@ def _branches(told: Bools, place: Floats, weight: Floats) -> list[list[tuple[int
         & np.logical_and.outer(rare, rare)
     )
     bundles = _bundles(together, place)
-    return _choices(bundles, excludes, place)
+    return _choices(bundles, excludes, both >= expected, place)
 
 
 def _dependence(both: Floats, alone: Floats, total: float) -> Floats:
@@ -144,15 +166,17 @@ def _bundles(together: Bools, place: Floats) -> list[tuple[int, ...]]:
 
 
 def _choices(
-    bundles: list[tuple[int, ...]], excludes: Floats, place: Floats
+    bundles: list[tuple[int, ...]], excludes: Floats, agrees: Bools, place: Floats
 ) -> list[list[tuple[int, ...]]]:
     """Bundles that exclude each other, strongest evidence first, as branches of one choice."""
     n = len(bundles)
     apart = np.zeros((n, n))
+    joins = np.zeros((n, n), dtype=bool)
     for a in range(n):
         for b in range(n):
             if a != b:
                 apart[a, b] = excludes[np.ix_(bundles[a], bundles[b])].min()
+                joins[a, b] = agrees[np.ix_(bundles[a], bundles[b])].all()
     taken: set[int] = set()
     found: list[list[tuple[int, ...]]] = []
     pairs = [(apart[a, b], -a, -b) for a in range(n) for b in range(a) if apart[a, b] > 0]
@@ -160,7 +184,7 @@ def _choices(
         if gain < LEAST_EVIDENCE or {-a, -b} & taken:
             continue
         branches = [[-a], [-b]]
-        _grow(branches, apart, taken | {-a, -b}, JOINING * LEAST_EVIDENCE)
+        _grow(branches, apart, joins, taken | {-a, -b})
         taken |= {one for branch in branches for one in branch}
         found.append(
             [
@@ -176,8 +200,12 @@ def _choices(
     return found + [[bundle] for one, bundle in enumerate(bundles) if one not in taken]
 
 
-def _grow(branches: list[list[int]], apart: Floats, taken: set[int], least: float) -> None:
-    """Add what excludes every branch, as a branch, or every branch but one, to that one."""
+def _grow(branches: list[list[int]], apart: Floats, joins: Bools, taken: set[int]) -> None:
+    """Add what excludes every branch, as a branch, or every branch but one, to that one.
+
+    It joins that one only if it is told with all of it at least as often as by chance.
+    """
+    least = JOINING * LEAST_EVIDENCE
     while True:
         best: tuple[float, int, int] | None = None
         for one in range(len(apart)):
@@ -186,7 +214,8 @@ def _grow(branches: list[list[int]], apart: Floats, taken: set[int], least: floa
             by_branch = [min(apart[one, other] for other in branch) for branch in branches]
             weak = [k for k, value in enumerate(by_branch) if value < least]
             strong = max(by_branch) >= LEAST_EVIDENCE
-            if strong and len(weak) <= 1:
+            alike = all(joins[one, other] for k in weak for other in branches[k])
+            if strong and len(weak) <= 1 and alike:
                 gain = sum(value for value in by_branch if value >= least)
                 home = weak[0] if weak else len(branches)
                 if best is None or gain > best[0]:
@@ -218,10 +247,8 @@ def fitted(
     counts = [weight @ told[:, branch] for branch in steps]
     heard = float(weight @ told[:, [one for branch in steps for one in branch]].any(axis=1))
     shares = any_of / any_of.sum()
-    least = max(
-        max(float((c / (total * s)).max()) for c, s in zip(counts, shares, strict=True)), 1e-9
-    )
-    least = min(least, 1.0)
+    rates = [float((c / (total * s)).max()) for c, s in zip(counts, shares, strict=True)]
+    least = min(max(*rates, 1e-9), 1.0)
     grid = least + (1 - least) * (np.arange(GRID) + 0.5) / GRID if least < 1 else np.ones(1)
     h = np.append(grid, 1.0)
     value, silent = _likelihood(h, shares, counts, any_of, heard, total, silence)
@@ -231,11 +258,11 @@ def fitted(
     unsaid = h * silent / (1 - h + h * silent).clip(1e-300)
     wanted = float(posterior @ unsaid)
     happens = float(np.interp(wanted, unsaid, h)) if unsaid[0] < wanted else float(h[0])
-    rates = tuple(
+    telling = tuple(
         tuple(np.clip(c / (total * happens * s), 0, 1).tolist())
         for c, s in zip(counts, shares, strict=True)
     )
-    return Choice(branches, tuple(shares.tolist()), happens, rates)
+    return Choice(branches, tuple(shares.tolist()), happens, telling)
 
 
 def _likelihood(
@@ -247,7 +274,7 @@ def _likelihood(
     total: float,
     silence: float,
 ) -> tuple[Floats, Floats]:
-    """Log-posterior of h but for its prior, and the probability that a unit that happens is silent."""
+    """Log-posterior of h but for its prior, and how probably all is silent if the unit happens."""
     a, b = SILENCE_WEIGHT * silence, SILENCE_WEIGHT * (1 - silence)
     steps = sum(len(count) for count in counts)
     value = np.zeros(len(h))

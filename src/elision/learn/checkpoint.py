@@ -19,7 +19,6 @@ from elision.learn.structure import Progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.learn.learner import ScriptLearner
     from elision.learn.observe import Event
     from elision.learn.sem import SEMHMM
 
@@ -55,7 +54,7 @@ class Checkpoint:
     """
 
     def __init__(
-        self, path: str | Path, learner: SEMHMM | ScriptLearner, narratives: Sequence[Sequence[str]]
+        self, path: str | Path, learner: SEMHMM, narratives: Sequence[Sequence[str]]
     ) -> None:
         self.path = Path(path)
         self._fingerprint = _fingerprint(learner, narratives)
@@ -133,7 +132,7 @@ def _model(file: _File) -> CountsModel:
     return CountsModel(edge, transition, emission, np.array(file.elision), support)
 
 
-def _fingerprint(learner: SEMHMM | ScriptLearner, narratives: Sequence[Sequence[str]]) -> str:
+def _fingerprint(learner: SEMHMM, narratives: Sequence[Sequence[str]]) -> str:
     """What a fit depends on: the learner's parameters and the narratives in their order."""
     parameters = {name: value for name, value in learner.get_params().items() if name != "observer"}
     told = [list(narrative) for narrative in narratives]

@@ -13,48 +13,40 @@ from elision.ask.questions import Questions
 from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
 from elision.learn.missing import learn_missing
-from elision.learn.sem import SEMHMM, told_narratives
+from elision.learn.outline import learn_outline
+from elision.learn.sem import told_narratives, vocabulary_of
+from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
+from elision.observations import Packer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
 
-    from elision.learn.observe import Observer
     from elision.learn.sem import Narratives
-    from elision.learn.structure import Progress
     from elision.script import Script
-
-EMISSION = 0.1
-"""Concentration of what a state tells."""
-
-EM_STEPS = 3
-"""After each batch of the search; backing off takes more at the end."""
 
 
 class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
     """Learn a script from narratives, and a telling model that answers about tellings.
 
-    The script is learned by structural EM with the marginal likelihood as its score. The telling
-    model is learned from the same narratives beside it, see `elision.learn.telling`. Which of the
-    two answers which question, `elision.ask.who` says.
+    The script is that of an outline: about one state for each event, see `elision.learn.outline`.
+    The telling model is learned from the same narratives beside it, see `elision.learn.telling`.
+    Which of the two answers which question, `elision.ask.who` says. The learners of the paper are
+    in `elision.learn.sem`.
 
     Parameters
     ----------
-    batch_size
-        Narratives in a batch of the structure search.
-    state_cost
-        What a state of the script must gain in log-probability: the larger, the fewer states.
-    telling
-        Whether to learn a telling model; without one the script answers everything.
     events
         The vocabulary, if it is larger than what the narratives tell.
+    title
+        The activity, for a reader of the outline.
+    wording
+        Sentences that people used for an event, for a reader of the outline.
     random_state
-        Seed of the order in which narratives come, and of the folds; None keeps the order given.
-    observer
-        Called with everything that happens, see `elision.learn.observe`.
+        Seed of the folds and of the search for the order of the steps.
 
     Attributes
     ----------
@@ -63,8 +55,6 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         questions, and can be saved.
     events_
         The vocabulary.
-    history_
-        A record of each batch of the structure search.
     n_narratives_seen_
         Narratives absorbed so far.
 
@@ -79,40 +69,23 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
     def __init__(
         self,
         *,
-        batch_size: int = 5,
-        state_cost: float = 3.0,
-        telling: bool = True,
         events: Sequence[str] | None = None,
-        random_state: int | None = 0,
-        observer: Observer | None = None,
+        title: str = "",
+        wording: Mapping[str, Sequence[str]] | None = None,
+        random_state: int = 0,
     ) -> None:
-        self.batch_size = batch_size
-        self.state_cost = state_cost
-        self.telling = telling
         self.events = events
+        self.title = title
+        self.wording = wording
         self.random_state = random_state
-        self.observer = observer
 
     def fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Learn from narratives: lists of events, or a `Corpus` of one domain."""
-        return self.resume(X, None)
-
-    def resume(self, X: Narratives, progress: Progress | None) -> Self:
-        """Fit, going on from the progress that an observer kept of the same fit."""
-        search = self._search()
-        narratives = told_narratives(X)
-        return self._finish(search.resume(narratives, progress), narratives)
+        return self._learn(told_narratives(X))
 
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
-        """Absorb narratives as one more batch; the vocabulary may grow.
-
-        The telling model is learned anew from all narratives seen.
-        """
-        search = getattr(self, "_searched", None) or self._search()
-        search.set_params(**self._search().get_params())
-        narratives = told_narratives(X)
-        search.partial_fit(narratives)
-        return self._finish(search, [*getattr(self, "_seen", ()), *narratives])
+        """Learn anew from all narratives seen and these; the vocabulary may grow."""
+        return self._learn([*getattr(self, "_seen", ()), *told_narratives(X)])
 
     @property
     def asked(self) -> Script:
@@ -124,33 +97,25 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         """Log-probability of each narrative."""
         return self.asked.log_probs(told_narratives(X))
 
-    def _search(self) -> SEMHMM:
+    def _learn(self, narratives: list[tuple[str, ...]]) -> Self:
         seed = self.random_state
-        if seed is not None and (not isinstance(seed, (int, np.integer)) or seed < 0):
-            raise InputError(f"random_state is {seed!r}, expected a seed from 0, or None")
-        return SEMHMM(
-            score="marginal",
-            batch_size=self.batch_size,
-            state_cost=self.state_cost,
-            emission_pseudocount=EMISSION,
-            em_steps=EM_STEPS,
-            events=self.events,
-            random_state=seed,
-            observer=self.observer,
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InputError(f"random_state is {seed!r}, expected a seed from 0")
+        self.events_ = vocabulary_of(narratives, self.events)
+        Packer(self.events_).pack(narratives)  # complains of events that the vocabulary lacks
+        self._seen = narratives
+        self.n_narratives_seen_ = len(narratives)
+        number = {event: o for o, event in enumerate(self.events_)}
+        told = [tuple(number[event] for event in one) for one in narratives]
+        outline = learn_outline(
+            told, self.events_, title=self.title, wording=self.wording, random_state=int(seed)
         )
-
-    def _finish(self, search: SEMHMM, narratives: list[tuple[str, ...]]) -> Self:
-        self._searched, self._seen = search, narratives
-        self.events_ = search.events_
-        self.history_ = search.history_
-        self.n_narratives_seen_ = search.n_narratives_seen_
-        self.script_ = search.script_.noted(learner=type(self).__name__)
-        if self.telling and self.events_:
-            number = {event: o for o, event in enumerate(self.events_)}
-            told = [tuple(number[event] for event in one) for one in narratives]
+        about = {"learner": type(self).__name__, "narratives": len(narratives)}
+        self.script_ = sharp_script(outline, self.events_, about=about)
+        if self.events_:
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
             with threadpool_limits(limits=1, user_api="blas"):
-                telling = learn_telling(told, self.events_, random_state=self.random_state or 0)
-                missing = learn_missing(told, self.events_, random_state=self.random_state or 0)
+                telling = learn_telling(told, self.events_, random_state=int(seed))
+                missing = learn_missing(told, self.events_, random_state=int(seed))
             self.script_ = self.script_.with_telling(telling.with_missing(missing))
         return self

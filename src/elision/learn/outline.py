@@ -30,6 +30,9 @@ TWICE = 0.3
 MOST_STEPS = 1.25
 """Steps for an event, on average."""
 
+MOST_EVENTS = 400
+"""That are steps, the most told ones: tables grow with their square."""
+
 AGAIN = "(again)"
 
 
@@ -39,9 +42,25 @@ def learn_outline(
     *,
     title: str = "",
     wording: Mapping[str, Sequence[str]] | None = None,
+    complete: bool = False,
     random_state: int = 0,
 ) -> Outline:
     """Learn the outline of tellings, given as numbers of events.
+
+    Parameters
+    ----------
+    tellings
+        Numbers of events.
+    events
+        Their names.
+    title
+        The activity.
+    wording
+        Sentences that people used for an event.
+    complete
+        Whether nothing was left out: what is not told did not happen.
+    random_state
+        Seed of the search for the order.
 
     Examples
     --------
@@ -65,7 +84,7 @@ def learn_outline(
     for row, one in enumerate(told):
         there[row, one] = True
     place = _places(told, weight, len(names))
-    choices = find_choices(there, place, weight) if names else []
+    choices = find_choices(there, place, weight, complete=complete) if names else []
     home = {s: u for u, unit in enumerate(choices) for branch in unit.branches for s in branch}
     in_units = [[home[step] for step in one] for one in told]
     order = learn_precedence(
@@ -107,7 +126,8 @@ def _kinds(
                 twice[event] += count * (len(found) == 2)
                 places[event] += count * (np.array([found[0], found[-1]]) + 0.5) / len(telling)
     least = max(LEAST_SHARE * total, 2.0 if total >= FEW else 1.0)
-    chosen = np.flatnonzero(alone >= least).tolist()
+    often_enough = min(int((alone >= least).sum()), MOST_EVENTS)
+    chosen = sorted(np.argsort(-alone, kind="stable")[:often_enough].tolist())
     doubled = sorted(
         (e for e in chosen if often[e] > TWICE * alone[e] and twice[e] > often[e] / 2),
         key=lambda e: (-often[e] / alone[e], e),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betaln, expit, logit
 
-from elision.learn._precedence_kernels import best_order, sampled_orders
+from elision.learn._precedence_kernels import sampled_orders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +63,17 @@ MOST_EVIDENCE = 40.0
 and a step that comes first in 97 of 100 cases comes first to a reader."""
 
 MOST_TELLINGS = 300
-"""Different tellings that are looked at."""
+"""Different tellings that are looked at, the most frequent ones."""
 
-MOST_STEPS = 2_000_000
-"""Pairs tried by the sampler, times tellings looked at for each."""
+MOST_CELLS = 20_000_000
+"""Of tables by telling, step and step: where there are many steps, fewer tellings are looked at."""
 
-SWEEPS = 60
-"""Times each pair is tried, if that is affordable."""
+SWEEPS = (6, 60)
+"""Times each pair is tried by the sampler: as often as is affordable, or not at all."""
+
+MOST_WORK = 1.5e9
+"""Events of tellings looked at by the sampler. Where each pair cannot be tried often enough within
+it, what pairs say by themselves must do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,32 +132,41 @@ def learn_precedence(
            [0, 0, 0, 1],
            [0, 0, 0, 0]])
     """
-    told, weight = _different(tellings)
+    told, weight = _different(tellings, min(MOST_TELLINGS, 1 + MOST_CELLS // max(steps, 1) ** 2))
     if steps < 2 or not told:
         none = np.zeros((steps, steps))
         return Precedence(none.astype(bool), none, 0.0, 0.0, 0.0)
     pairs = _Pairs(told, weight, steps)
-    pairs.estimate()
-    kept = [[step for step in one if pairs.misplaced[i, step] < 0.5] for i, one in enumerate(told)]
-    order = best_order(pairs.worth)
-    ends = np.concatenate([[0], np.cumsum([len(one) for one in kept])])
-    probability = sampled_orders(
-        order,
-        PAIRS_WEIGHT * pairs.worth,
-        np.array([step for one in kept for step in one], dtype=np.int64),
-        ends.astype(np.int64),
-        weight,
-        max(LEAST_SLIP, SLIP_FACTOR * pairs.near),
-        int(np.clip(MOST_STEPS / (steps**2 * len(kept) ** 0.5), 4, SWEEPS)),
-        random_state,
-    )
+    probability = pairs.estimate()
+    sweeps = _sweeps(told)
+    if sweeps:
+        kept = [
+            [step for step in one if pairs.misplaced[i, step] < 0.5] for i, one in enumerate(told)
+        ]
+        probability = sampled_orders(
+            _consistent(probability),
+            PAIRS_WEIGHT * pairs.worth,
+            np.array([step for one in kept for step in one], dtype=np.int64),
+            np.concatenate([[0], np.cumsum([len(one) for one in kept])]).astype(np.int64),
+            weight,
+            max(LEAST_SLIP, SLIP_FACTOR * pairs.near),
+            sweeps,
+            np.random.default_rng(random_state),
+        )
     return Precedence(
         _consistent(probability), probability, pairs.near, pairs.far, pairs.misplacing
     )
 
 
+def _sweeps(told: list[tuple[int, ...]]) -> int:
+    """How often the sampler can try each pair of steps within `MOST_WORK`."""
+    work = sum(len(one) ** 4 for one in told)
+    sweeps = min(int(MOST_WORK / work), SWEEPS[1])
+    return sweeps if sweeps >= SWEEPS[0] else 0
+
+
 def _different(
-    tellings: Sequence[Sequence[int]],
+    tellings: Sequence[Sequence[int]], most: int
 ) -> tuple[list[tuple[int, ...]], Floats]:
     """Different orders of first mentions and their weights, most frequent first."""
     counts: dict[tuple[int, ...], int] = {}
@@ -161,7 +174,7 @@ def _different(
         first = tuple(dict.fromkeys(telling))
         if len(first) > 1:
             counts[first] = counts.get(first, 0) + 1
-    found = sorted(counts, key=lambda one: (-counts[one], one))[:MOST_TELLINGS]
+    found = sorted(counts, key=lambda one: (-counts[one], one))[:most]
     weight = np.array([counts[one] for one in found], dtype=np.float64)
     return found, weight * min(1.0, MOST_EVIDENCE / max(weight.sum(), 1.0))
 
@@ -189,15 +202,17 @@ class _Pairs:
         self.shares = np.array(ORDERED)
         self.worth = np.zeros((steps, steps))
 
-    def _sum(self, seen: NDArray[np.generic]) -> Floats:
-        total: Floats = np.einsum("i,iab->ab", self.weight, seen)
+    def _sum(self, seen: Floats | NDArray[np.bool_]) -> Floats:
+        total: Floats = np.tensordot(self.weight, seen.astype(np.float64), axes=1)
         return total
 
-    def estimate(self) -> None:
+    def estimate(self) -> Floats:
+        """Estimate the rates; return the probability that each comes before each."""
         for again in range(ROUNDS):
             probability = self._classify()
             if again and again < ROUNDS - 1:
                 self._place(probability)
+        return probability
 
     def _classify(self) -> Floats:
         """Probability that each comes before each, and the rates under it."""

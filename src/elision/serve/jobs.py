@@ -48,7 +48,6 @@ class Job:
         self.problem = ""
         self.scripts: list[str] = []
         self.said: list[dict[str, Any]] = []
-        self.files: dict[str, bool] = {}
         self.stopping = False
         self._news = asyncio.Condition()
 
@@ -57,12 +56,7 @@ class Job:
         return messages.Job(self.id, self.name, self.state, self.problem, self.scripts)
 
     async def say(self, word: dict[str, Any]) -> None:
-        """Keep a word, and wake those who listen; only the latest drawing is kept."""
-        if word.get("svg"):
-            for old in self.said:
-                old.pop("svg", None)
-        if word["kind"] == "moves" and self.said and self.said[-1]["kind"] == "moves":
-            self.said[-1] = {"kind": "moved"}
+        """Keep a word, and wake those who listen."""
         self.said.append(word)
         async with self._news:
             self._news.notify_all()
@@ -74,8 +68,7 @@ class Job:
             while place < len(self.said):
                 word = self.said[place]
                 place += 1
-                if word["kind"] != "moved":
-                    yield place, word
+                yield place, word
             if self.state != "running":
                 return
             async with self._news:
@@ -128,7 +121,7 @@ class Jobs:
         return job
 
     async def stop(self, job: Job) -> None:
-        """End a job; the script as it was last shown is kept."""
+        """End a job; the scripts that are complete are kept."""
         if job.state == "running" and self._task is not None:
             job.stopping = True
             self._kill()
@@ -183,8 +176,6 @@ class Jobs:
             if word["kind"] == "failed":
                 job.problem = word["problem"]
                 continue
-            if "file" in word:
-                job.files[word["file"]] = word["kind"] == "learned"
             if word["kind"] == "learned":
                 word = {**word, "script": await self._shelve(job, word["file"])}
             if word["kind"] != "done":
@@ -202,12 +193,7 @@ class Jobs:
         return held.id
 
     async def _end(self, job: Job) -> None:
-        """Keep what there is, and tell how it ended."""
-        for file, whole in job.files.items():
-            if not whole and job.stopping:
-                with suppress(InputError):
-                    number = await self._shelve(job, file)
-                    await job.say({"kind": "learned", "file": file, "script": number})
+        """Leave nothing behind, and tell how it ended."""
         if self._process is not None:
             await self._process.wait()
             self._process = None

@@ -77,12 +77,6 @@ def as_file(held: Held, wanted: Drawing, kind: str) -> bytes:
     return rendered(text, kind, dark=theme == "dark")
 
 
-def of_script(script: Script, title: str) -> str:
-    """Draw a script that is being learned."""
-    least = bounded(script, SMALL_LEAST)
-    return svg(picture(script, least=least, title=title), styled=False)
-
-
 def style() -> str:
     """Return the style sheet of drawings; they follow the page's colour scheme."""
     colours = " ".join(

@@ -1,14 +1,14 @@
-// Learning: a file goes up, the search is watched as it happens, the result is kept.
+// Learning: a file goes up, the page says what is done with it, the result is opened.
 
 import { scriptPath, send } from "./api.js";
-import { chart } from "./chart.js";
-import { byId, complain, drawn, make, named } from "./dom.js";
+import { byId, complain, make, named } from "./dom.js";
 
 export class Learning {
-  /** `onLearned` hears the id of each new script. */
-  constructor({ onLearned, onOpen }) {
+  /** `onLearned` hears the id of each new script, `onDone` that of the only one. */
+  constructor({ onLearned, onOpen, onDone }) {
     this.onLearned = onLearned;
     this.onOpen = onOpen;
+    this.onDone = onDone;
     this.job = null;
     const [drop, file] = [byId("drop"), byId("file")];
     file.addEventListener("change", () => file.files[0] && this.start(file.files[0]));
@@ -48,29 +48,18 @@ export class Learning {
 
   watch(job) {
     this.job = job.id;
-    this.moves = 0;
-    this.gain = 0;
-    this.states = [];
-    this.edges = [];
-    this.scores = [];
+    this.found = [];
     byId("progress").hidden = false;
     byId("stop").hidden = false;
     byId("stop").disabled = false;
-    for (const id of ["chart-states", "chart-score", "growing", "learned"])
-      byId(id).replaceChildren();
+    byId("learned").replaceChildren();
     this.say(`Reading ${job.name}…`);
     const source = new EventSource(`/api/learning/${job.id}/events`);
     const on = (kind, hear) =>
       source.addEventListener(kind, (event) => hear(JSON.parse(event.data)));
     on("domain", (word) => this.domain(word));
-    on("moves", (word) =>
-      this.say(
-        `${this.title}: batch ${word.batch}, ${word.merged} merged, ${word.deleted} edges deleted…`,
-      ),
-    );
-    on("batch", (word) => this.batch(word));
-    on("telling", () => this.say(`${this.title}: learning how its events are told…`));
-    on("learned", (word) => this.learned(word));
+    on("learning", () => this.say(`${this.title}: learning the script…`));
+    on("learned", (word) => this.found.push(this.learned(word)));
     on("end", (word) => {
       source.close();
       this.end(word);
@@ -84,42 +73,8 @@ export class Learning {
   domain(word) {
     const count = word.of > 1 ? ` (${word.number} of ${word.of})` : "";
     this.title = `${word.domain.slice(0, 100)}${count}`;
-    this.states = [];
-    this.edges = [];
-    this.scores = [];
-    this.moves = this.gain = 0;
-    const sentences = word.sentences ? "finding the events behind the sentences" : "searching";
-    this.say(`${this.title}: ${word.narratives} tellings, ${sentences}…`);
-  }
-
-  /** A batch was absorbed: its moves on the charts, and the script as it is now. */
-  batch(word) {
-    const first = word.points[0][1];
-    const step = word.moves / Math.max(1, word.points.length - 1);
-    word.points.forEach(([states, score], number) => {
-      this.states.push([this.moves + number * step, states]);
-      this.scores.push([this.moves + number * step, this.gain + score - first]);
-    });
-    this.moves += word.moves;
-    this.gain += word.score_after - word.score_before;
-    this.edges.push([this.moves, word.edges]);
-    chart(
-      byId("chart-states"),
-      this.states,
-      this.edges,
-      `${word.states} states, ${word.edges} edges`,
-    );
-    chart(
-      byId("chart-score"),
-      this.scores,
-      [],
-      `${this.gain.toFixed(0)} after ${this.moves} moves`,
-    );
-    if (word.svg) byId("growing").replaceChildren(drawn(word.svg));
-    const fit = word.log_prob === null ? "" : `, mean log-probability ${word.log_prob.toFixed(2)}`;
-    this.say(
-      `${this.title}: ${word.seen} of ${word.narratives} tellings, ${word.states} states, ${word.edges} edges${fit}`,
-    );
+    const doing = word.sentences ? "finding the events behind the sentences" : "learning the script";
+    this.say(`${this.title}: ${word.narratives} tellings, ${doing}…`);
   }
 
   async learned(word) {
@@ -137,12 +92,15 @@ export class Learning {
         ),
       ),
     );
+    return word.script;
   }
 
-  end(word) {
+  async end(word) {
     const words = { done: "Done.", stopped: "Stopped.", failed: "Failed." };
     this.say(`${words[word.state]} ${word.problem}`);
     byId("stop").hidden = true;
+    const scripts = await Promise.all(this.found);
+    if (word.state === "done" && scripts.length === 1) this.onDone(scripts[0]);
   }
 
   say(text) {

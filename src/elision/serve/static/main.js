@@ -38,7 +38,11 @@ const telling = new Telling(() => {
   clearTimeout(page.waiting);
   page.waiting = setTimeout(explain, PAUSE);
 });
-const learning = new Learning({ onLearned: addLearned, onOpen: openScript });
+new Learning({
+  onLearned: addLearned,
+  onOpen: openScript,
+  onDone: (id) => page.state.view === "learn" && openScript(id),
+});
 
 function remember(changes) {
   Object.assign(page.state, changes);

@@ -1,0 +1,228 @@
+"""Silence by an outline: what happened unsaid, in whatever order things were told.
+
+A script made from an outline has its states in one order, where the outline may leave it open.
+Whether a step happened depends only on what was told of its unit; where, on the order of all units.
+For questions about states, what was told is put into the script's order first, and the answers
+back into the order of the telling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask import align as _align
+from elision.ask import posterior as _posterior
+from elision.ask.between import Story, Unsaid
+from elision.ask.heard import hear, hear_all, name_of, single
+from elision.ask.joint import Course
+from elision.outline import steps_told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.ask.align import Aligned
+    from elision.ask.heard import Heard, Item
+    from elision.ask.posterior import StatePosterior
+    from elision.observations import Observation, Unknown
+    from elision.outline import Outline
+    from elision.script import Script
+
+SIBLING = 0.98
+"""Probability that steps of one branch come in its order."""
+
+
+def between(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    unknown: Unknown = "error",
+    least: float = 0.05,
+    ways: int = 0,
+) -> Story:
+    """Tell what probably happened unsaid in each gap of a narrative, the ends included.
+
+    Parameters are those of `elision.ask.between.between`.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
+    >>> print(script.between(["hear doorbell", "open door"], least=0.5))
+    hear doorbell
+      (walk to door, 92%)
+    open door
+      100%: something was left out here
+      (greet visitor, 72%)
+      (let visitor in, 72%)
+      (close door, 95%)
+    """
+    heard = hear(script, narrative, unknown=unknown)
+    return _story(script, heard, least, ways)
+
+
+def between_many(
+    script: Script,
+    narratives: Iterable[Iterable[Item]],
+    *,
+    unknown: Unknown = "error",
+    least: float = 0.05,
+) -> list[Story]:
+    """Tell what happened unsaid in each of many narratives."""
+    heard = hear_all(script, narratives, unknown=unknown)
+    return [_story(script, one, least, 0) for one in heard]
+
+
+def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error") -> Aligned:
+    """Find the most probable path of what was told, put into the script's order.
+
+    Positions are those of the telling, so that steps told out of the script's order can be seen.
+    """
+    heard = hear(script, narrative, unknown=unknown)
+    items, order = _in_order(script, single(heard, "align"))
+    found = _align.align(script, items, unknown="ignore")
+    places = [heard.positions[index] for index in order]
+    steps = tuple(
+        step if step.position is None else replace(step, position=places[step.position])
+        for step in found.steps
+    )
+    return replace(found, steps=steps)
+
+
+def posterior(
+    script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error"
+) -> StatePosterior:
+    """Weigh all paths of what was told, put into the script's order; other events are left out."""
+    heard = hear(script, narrative, unknown=unknown)
+    items, _ = _in_order(script, single(heard, "posterior"))
+    aligned = _align.align(script, items, unknown="ignore")
+    kept = [item for index, item in enumerate(items) if index not in aligned.spurious]
+    return _posterior.posterior(script, kept, unknown="ignore")
+
+
+def _in_order(script: Script, items: Sequence[Observation]) -> tuple[list[Observation], list[int]]:
+    """What was told, in the order of the script's states, and where each stood."""
+    outline = _outline(script)
+    steps = steps_told(outline, [_event(item) for item in items])
+    # An event without a step, or a gap, stays behind what it was told after.
+    last, keys = -1, []
+    for step in steps:
+        last = last if step is None else step
+        keys.append(last)
+    order = sorted(range(len(items)), key=lambda index: keys[index])
+    return [items[index] for index in order], order
+
+
+def _outline(script: Script) -> Outline:
+    outline = script.made_from
+    if outline is None:
+        raise ValueError("the script was not made from an outline")
+    return outline
+
+
+def _event(item: Observation) -> str | None:
+    return None if item is None else name_of(item)
+
+
+def _story(script: Script, heard: Heard, least: float, ways: int) -> Story:
+    outline = _outline(script)
+    items = single(heard, "between")
+    steps = steps_told(outline, [_event(item) for item in items])
+    at = silences(outline, steps)
+    unsaid = []
+    for row in at:
+        found = np.flatnonzero(row >= max(least, 1e-12)).tolist()
+        unsaid.append(
+            tuple(Unsaid(outline.steps[s].event, float(row[s]), float(row[s])) for s in found)
+        )
+    return Story(
+        tuple(name_of(item) for item in items),
+        tuple(unsaid),
+        tuple(_nothing(outline, steps, at)),
+        float(script.log_probs([items])[0]),
+        tuple(_ways(outline, row, ways) for row in at) if ways > 0 else (),
+    )
+
+
+def silences(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64]:
+    """Probability that each step happened unsaid at each place of a finished telling.
+
+    Parameters
+    ----------
+    outline
+        The outline.
+    told
+        The step of each event told, None where there is none.
+
+    Returns
+    -------
+    ndarray
+        (events + 1, steps): before each event, and after the last.
+    """
+    known = {step for step in told if step is not None}
+    happened = outline.happened(known)
+    happened[list(known)] = 0.0
+    result: NDArray[np.float64] = places(outline, told) * happened
+    return result
+
+
+def places(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64]:
+    """Probability of each place of a telling for each step, if it happened there unsaid.
+
+    Every unit told weighs by how often it comes before or after the step's.
+    """
+    logs = np.log(outline.ahead)
+    units = np.array(outline.unit_of, dtype=np.int64)
+    steps = len(outline.steps)
+    before = np.zeros((len(told) + 1, steps))
+    after = np.zeros((len(told) + 1, steps))
+    seen: set[int] = set()
+    for place, step in enumerate(told):
+        if step is None or outline.unit_of[step] in seen:
+            continue
+        unit = outline.unit_of[step]
+        seen.add(unit)
+        first, second = logs[unit, units], logs[units, unit]
+        for branch in outline.units[unit].branches:
+            here = branch.index(step) if step in branch else None
+            for number, sibling in enumerate(branch):
+                later = 0.5 if here is None else SIBLING if number > here else 1 - SIBLING
+                first[sibling], second[sibling] = np.log(later), np.log(1 - later)
+        before[place + 1] = first
+        after[place] = second
+    weight = before.cumsum(axis=0) + after[::-1].cumsum(axis=0)[::-1]
+    weight = np.exp(weight - weight.max(axis=0, keepdims=True)) if steps else weight
+    shares: NDArray[np.float64] = weight / weight.sum(axis=0, keepdims=True)
+    return shares
+
+
+def _nothing(
+    outline: Outline, told: Sequence[int | None], at: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Probability that no step was left unsaid, for each place."""
+    known = {step for step in told if step is not None}
+    rest = np.ones(len(at))
+    for unit in outline.units:
+        if known.isdisjoint(unit.steps):  # one branch of it at most, and that in one place
+            rest *= 1 - sum(at[:, branch[0]] for branch in unit.branches)
+        else:
+            rest *= np.prod(1 - at[:, list(unit.steps)], axis=1)
+    result: NDArray[np.float64] = np.clip(rest, 0.0, 1.0)
+    return result
+
+
+def _ways(outline: Outline, row: NDArray[np.float64], top: int) -> tuple[Course, ...]:
+    """The likeliest sets of steps left unsaid in one place, steps taken as independent."""
+    ways: list[tuple[float, tuple[int, ...]]] = [(1.0, ())]
+    for step in np.flatnonzero(row > 1e-6).tolist():
+        chance = float(row[step])
+        longer = [(p * chance, (*way, step)) for p, way in ways]
+        shorter = [(p * (1 - chance), way) for p, way in ways]
+        ways = sorted(longer + shorter, key=lambda one: (-one[0], one[1]))[:top]
+    return tuple(
+        Course(tuple(outline.steps[step].event for step in way), p) for p, way in ways if p > 0
+    )

@@ -1,0 +1,149 @@
+"""How units hang together: after one another, in any order, or in a tangle of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Flags: TypeAlias = NDArray[np.bool_]
+
+Kind: TypeAlias = Literal["unit", "series", "any", "tangle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Units that belong together: everything outside stands alike to all of them.
+
+    Attributes
+    ----------
+    kind
+        One unit, parts after one another, parts in any order, or parts of which only some come
+        before others.
+    units
+        All its units.
+    parts
+        What it is made of, unless it is one unit.
+    links
+        For a tangle: which parts come directly before which.
+    """
+
+    kind: Kind
+    units: tuple[int, ...]
+    parts: tuple[Block, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
+
+
+def blocks(order: Flags, units: Sequence[int]) -> Block:
+    """Take a partial order apart, by the decomposition of its graph into modules.
+
+    Parameters
+    ----------
+    order
+        (units, units): whether the first comes before the second; transitive.
+    units
+        The units to look at, at least one, earlier ones first where nothing else orders them.
+
+    Examples
+    --------
+    >>> order = np.array([[0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=bool)
+    >>> whole = blocks(order, range(4))
+    >>> whole.kind, [(part.kind, part.units) for part in whole.parts]
+    ('series', [('unit', (0,)), ('any', (1, 2)), ('unit', (3,))])
+    """
+    members = tuple(units)
+    if len(members) == 1:
+        return Block("unit", members)
+    inside = order[np.ix_(members, members)]
+    joined = inside | inside.T
+    kind: Kind = "any"
+    groups = _connected(joined)
+    if len(groups) == 1:
+        kind, groups = "series", _connected(~joined)
+        groups.sort(key=lambda group: int(inside[:, group[0]].sum()))
+    if len(groups) == 1:
+        kind, groups = "tangle", _modules(inside)
+    parts = tuple(blocks(order, [members[k] for k in group]) for group in groups)
+    links: tuple[tuple[int, int], ...] = ()
+    if kind == "tangle":
+        first = [group[0] for group in groups]
+        links = _covers(inside[np.ix_(first, first)])
+    return Block(kind, tuple(u for part in parts for u in part.units), parts, links)
+
+
+def _connected(joined: Flags) -> list[list[int]]:
+    """Groups between which nothing is joined, each in order."""
+    left = list(range(len(joined)))
+    groups = []
+    while left:
+        group, found = {left[0]}, [left[0]]
+        while found:
+            near = [k for k in np.flatnonzero(joined[found.pop()]).tolist() if k not in group]
+            group.update(near)
+            found += near
+        groups.append(sorted(group))
+        left = [k for k in left if k not in group]
+    return groups
+
+
+def _modules(order: Flags) -> list[list[int]]:
+    """The largest groups that everything outside stands alike to, short of the whole.
+
+    For an order that is connected and whose complement is: they do not overlap.
+    """
+    without_first = _alike(order)
+    own = {0}
+    for group in without_first:
+        grown = _grown(order, [0, group[0]])
+        if len(grown) < len(order):
+            own.update(grown)
+    groups = [sorted(own), *(group for group in without_first if group[0] not in own)]
+    before = order.sum(axis=0)
+    return sorted(groups, key=lambda group: (int(before[group].min()), group))
+
+
+def _alike(order: Flags) -> list[list[int]]:
+    """The largest groups without the first that everything outside stands alike to."""
+    sides = order.astype(np.int64) - order.T
+    groups = [list(range(1, len(order)))]
+    splitting = True
+    while splitting:
+        splitting = False
+        for pivot in range(len(order)):
+            found: list[list[int]] = []
+            for group in groups:
+                if pivot in group:
+                    found.append(group)
+                    continue
+                split = [[k for k in group if sides[pivot, k] == side] for side in (1, 0, -1)]
+                split = [part for part in split if part]
+                splitting = splitting or len(split) > 1
+                found += split
+            groups = found
+    return sorted(groups)
+
+
+def _grown(order: Flags, group: list[int]) -> list[int]:
+    """The smallest group with these that everything outside stands alike to."""
+    inside = np.zeros(len(order), dtype=bool)
+    inside[group] = True
+    while True:
+        unlike = np.zeros(len(order), dtype=bool)
+        for table in (order, order.T):
+            to = table[:, inside]
+            unlike |= to.any(axis=1) & ~to.all(axis=1)
+        unlike &= ~inside
+        if not unlike.any():
+            return [int(k) for k in np.flatnonzero(inside)]
+        inside |= unlike
+
+
+def _covers(order: Flags) -> tuple[tuple[int, int], ...]:
+    reach = order.astype(np.int64)
+    return tuple((int(a), int(b)) for a, b in np.argwhere(order & ~(reach @ reach > 0)))

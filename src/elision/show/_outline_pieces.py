@@ -1,0 +1,322 @@
+"""Blocks of an outline as pieces of a drawing: boxes, chains, stacks in frames, small graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from math import ceil
+from typing import TYPE_CHECKING
+
+from elision.show import layout as layered
+from elision.show._boxes import PLAIN, Text
+from elision.show._outline_shapes import Frame, Link, Piece, straight
+from elision.show._outline_words import SURE, WIDE
+from elision.show.words import width
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elision.show._outline_blocks import Block
+    from elision.show._outline_shapes import FrameKind
+    from elision.show._outline_words import Sheet
+
+GAP = 28.0
+"""Room for an arrow between two pieces."""
+
+INSIDE = 9.0
+LABEL = 17.0
+BETWEEN = 7.0
+OR = 15.0
+TURN = 20.0
+"""Room between two lines of a chain that is broken."""
+
+BESIDE = 14.0
+"""Room beside a broken chain for the line that leads from one line to the next."""
+
+ROUND = 7.0
+STACKED_WIDE = 152.0
+HIGHEST_STACK = 3
+BREADTH = 330.0
+TANGLED = layered.Spacing(columns=36, boxes=12, lines=9, staying=26, outlets=10, inlets=9)
+
+MEANINGS: dict[FrameKind, str] = {
+    "any": "in any order",
+    "tangle": "in any order along the arrows",
+    "choice": "one of",
+    "together": "all of these or none",
+    "series": "in this order",
+}
+
+Branches = tuple[tuple[int, ...], ...]
+
+
+class Builder:
+    """Makes the pieces of a drawing for the branches of each unit that are shown."""
+
+    def __init__(self, sheet: Sheet, branches: Mapping[int, Branches], room: float) -> None:
+        self._sheet = sheet
+        self._branches = branches
+        self._room = room
+
+    def course(self, block: Block) -> list[tuple[Piece, tuple[int, ...]]]:
+        """Pieces of the main course, one after the other, each with its units."""
+        parts = block.parts if block.kind == "series" else (block,)
+        found = []
+        for part in parts:
+            chain = self._plain_chain(part)
+            if chain:
+                found += [(self._box(step), part.units) for step in chain]
+            else:
+                found.append((self._piece(part, self._room), part.units))
+        return found
+
+    def _plain_chain(self, block: Block) -> tuple[int, ...]:
+        """Steps of a unit that are always done one after the other, and need no frame."""
+        if block.kind != "unit":
+            return ()
+        (unit,) = block.units
+        branches = self._branches[unit]
+        always = self._sheet.outline.units[unit].happens >= SURE
+        if len(branches) == 1 and (len(branches[0]) == 1 or always):
+            return branches[0]
+        return ()
+
+    def _piece(self, block: Block, room: float) -> Piece:
+        chain = self._plain_chain(block)
+        if chain:
+            return self._chain([self._box(step) for step in chain], room)
+        if block.kind == "unit":
+            return self._unit(block.units[0], room)
+        if block.kind == "series":
+            pieces = []
+            for part in block.parts:
+                steps = self._plain_chain(part)
+                pieces += (
+                    [self._box(step) for step in steps] if steps else [self._piece(part, room)]
+                )
+            return self._chain(pieces, room)
+        return self._any(block, room) if block.kind == "any" else self._tangle(block, room)
+
+    def _box(self, step: int, room: float | None = None) -> Piece:
+        box = self._sheet.box(step, self._sheet.room(step) if room is None else room)
+        return Piece(box.width, box.height, (step,), self._sheet.ink([step]), (box,))
+
+    def _unit(self, unit: int, room: float) -> Piece:
+        """A choice, or steps that happen all or none."""
+        branches = self._branches[unit]
+        happens = self._sheet.outline.units[unit].happens
+        if len(branches) == 1:
+            chain = self._chain([self._box(step) for step in branches[0]], room - 2 * INSIDE)
+            return self._framed("together", chain, happens=happens)
+        if all(len(branch) == 1 for branch in branches):
+            inside = self._grid([branch[0] for branch in branches], 0.0, room, between="or")
+        else:
+            lanes = [
+                self._chain([self._box(step) for step in branch], room - 2 * INSIDE)
+                for branch in branches
+            ]
+            inside = self._stacked(lanes, between="or")
+        return self._framed("choice", inside, happens=happens)
+
+    def _any(self, block: Block, room: float) -> Piece:
+        single, others = [], []
+        for part in block.parts:
+            chain = self._plain_chain(part)
+            if len(chain) == 1:
+                single.append(chain[0])
+            else:
+                others.append(self._piece(part, room - 2 * INSIDE))
+        lanes = list(others)
+        if single:
+            wide = max((lane.width for lane in lanes), default=0.0)
+            grid = self._grid(single, wide, room - 2 * INSIDE)
+            lanes.insert(0 if self._early(single, others) else len(lanes), grid)
+        arrows = any(lane.links for lane in others)
+        return self._framed("tangle" if arrows else "any", self._stacked(lanes))
+
+    def _early(self, steps: Sequence[int], pieces: Sequence[Piece]) -> bool:
+        """Whether steps are usually told before the others."""
+        place = [step.place for step in self._sheet.outline.steps]
+        others = [place[step] for piece in pieces for step in piece.steps]
+        mean = sum(place[step] for step in steps) / len(steps)
+        return not others or mean < sum(others) / len(others)
+
+    def _chain(self, pieces: Sequence[Piece], room: float) -> Piece:
+        """Pieces one after the other, in as many lines as the room asks for."""
+        rows: list[list[Piece]] = [[]]
+        used = 0.0
+        for piece in pieces:
+            if rows[-1] and used + GAP + piece.width > room - 2 * BESIDE:
+                rows.append([])
+                used = 0.0
+            used += piece.width + (GAP if rows[-1] else 0.0)
+            rows[-1].append(piece)
+        lines = [_line(row) for row in rows]
+        if len(lines) == 1:
+            return lines[0]
+        return _broken(lines)
+
+    def _grid(self, steps: Sequence[int], wide: float, room: float, between: str = "") -> Piece:
+        """Boxes of equal width in columns, with nothing between them."""
+        inner = max(self._sheet.room(step, STACKED_WIDE, lines=1) for step in steps)
+        if len(steps) > HIGHEST_STACK:
+            inner = min(inner, WIDE)
+        cells = [self._box(step, inner) for step in steps]
+        cell = cells[0].width + BETWEEN
+        columns = max(ceil(len(cells) / HIGHEST_STACK), int((wide + BETWEEN) // cell), 1)
+        columns = min(columns, max(1, int((room + BETWEEN) // cell)), len(cells))
+        rows = [cells[at : at + columns] for at in range(0, len(cells), columns)]
+        if columns == 1:
+            return self._stacked(cells, between)
+        return self._stacked([_row_of_cells(row, cell) for row in rows])
+
+    def _stacked(self, lanes: Sequence[Piece], between: str = "") -> Piece:
+        """Lanes below one another, with a word between them."""
+        y = 0.0
+        moved: list[Piece] = []
+        texts: list[Text] = []
+        for lane in lanes:
+            if moved:
+                if between:
+                    texts.append(Text(4.0, round(y + PLAIN * 0.95, 1), between, "more"))
+                y += OR if between else BETWEEN
+            moved.append(lane.moved(0.0, y))
+            y += lane.height
+        whole = _together(moved, max(lane.width for lane in lanes), y)
+        return replace(whole, texts=(*whole.texts, *texts))
+
+    def _framed(self, kind: FrameKind, inside: Piece, happens: float = 1.0) -> Piece:
+        """A piece in a light frame with a label."""
+        optional = happens < SURE
+        label = MEANINGS[kind]
+        if kind == "choice" and optional:
+            label += ", or none"
+        wide = max(inside.width, width(label, PLAIN)) + 2 * INSIDE
+        high = inside.height + LABEL + 1.6 * INSIDE
+        text = Text(INSIDE, round(INSIDE * 0.6 + PLAIN * 0.93, 1), label, "caption")
+        moved = inside.moved((wide - inside.width) / 2, LABEL + INSIDE * 0.6)
+        tip = f"{label} (done in {happens:.0%} of the courses)" if optional else label
+        frame = Frame(kind, 0.0, 0.0, wide, high, inside.steps, optional, (text,), tip)
+        return replace(
+            moved, width=wide, height=high, frames=(frame, *moved.frames), broken=False
+        )
+
+    def _tangle(self, block: Block, room: float) -> Piece:
+        """Parts in columns, with an arrow from each to those that come directly after it."""
+        inner = room - 2 * INSIDE
+        pieces = [self._piece(part, inner / 2) for part in block.parts]
+        pieces = [self._framed("series", one) if one.broken else one for one in pieces]
+        count = len(pieces)
+        sources = set(range(count)) - {b for _, b in block.links}
+        sinks = set(range(count)) - {a for a, _ in block.links}
+        # Begin and end stand for what comes before and after; they are not drawn.
+        links = [layered.Link(a + 1, b + 1, 1.0) for a, b in block.links]
+        links += [layered.Link(0, k + 1, 0.01) for k in sorted(sources)]
+        links += [layered.Link(k + 1, count + 1, 0.01) for k in sorted(sinks)]
+        widest = max(piece.width for piece in pieces)
+        placed = layered.layout(
+            [(0.0, 0.0), *((piece.width, piece.height) for piece in pieces), (0.0, 0.0)],
+            links,
+            columns=max(2, int((inner + TANGLED.columns) / (widest + TANGLED.columns))),
+            breadth=BREADTH,
+            spacing=TANGLED,
+        )
+        boxes = placed.boxes[1:-1]
+        curves = placed.curves[: len(block.links)]
+        left = min([box.x for box in boxes] + [x for curve in curves for x, _ in curve])
+        right = max(
+            [box.x + box.width for box in boxes] + [x for curve in curves for x, _ in curve]
+        )
+        top = min([box.y for box in boxes] + [y for curve in curves for _, y in curve])
+        bottom = max(
+            [box.y + box.height for box in boxes] + [y for curve in curves for _, y in curve]
+        )
+        moved = [
+            piece.moved(box.x - left, box.y - top)
+            for piece, box in zip(pieces, boxes, strict=True)
+        ]
+        whole = _together(moved, right - left, bottom - top)
+        arrows = tuple(
+            Link(
+                "then",
+                pieces[a].steps,
+                pieces[b].steps,
+                tuple((round(x - left, 1), round(y - top, 1)) for x, y in curve),
+                min(pieces[a].ink, pieces[b].ink),
+            )
+            for (a, b), curve in zip(block.links, curves, strict=True)
+        )
+        return self._framed("tangle", replace(whole, links=(*whole.links, *arrows)))
+
+
+def _line(pieces: Sequence[Piece]) -> Piece:
+    """Pieces on one line, an arrow from each to the next."""
+    half = max(piece.height for piece in pieces) / 2
+    x = 0.0
+    moved = []
+    places = []
+    for piece in pieces:
+        moved.append(piece.moved(x, half - piece.height / 2))
+        places.append((x, x + piece.width))
+        x += piece.width + GAP
+    arrows = [
+        arrow(one, other, ((end, half), (start, half)))
+        for (one, other), ((_, end), (start, _)) in zip(
+            pairwise(pieces), pairwise(places), strict=True
+        )
+    ]
+    whole = _together(moved, x - GAP, 2 * half)
+    return replace(whole, links=(*whole.links, *arrows))
+
+
+def arrow(before: Piece, after: Piece, corners: Sequence[tuple[float, float]]) -> Link:
+    """Return an arrow from one piece to the next."""
+    curve = straight(*corners, radius=ROUND)
+    return Link("then", before.steps, after.steps, curve, min(before.ink, after.ink))
+
+
+def _broken(lines: Sequence[Piece]) -> Piece:
+    """Lines of a chain below one another, a line leading from the end of each to the next."""
+    wide = max(line.width for line in lines)
+    y = 0.0
+    moved: list[Piece] = []
+    middles = []
+    for line in lines:
+        moved.append(line.moved(BESIDE, y))
+        middles.append(y + line.height / 2)
+        y += line.height + TURN
+    arrows = []
+    bottom = 0.0
+    for number, (line, after) in enumerate(pairwise(lines)):
+        bottom += line.height + TURN
+        out, corridor = BESIDE + line.width, bottom - TURN / 2
+        corners = [
+            (out, middles[number]),
+            (out + BESIDE * 0.7, middles[number]),
+            (out + BESIDE * 0.7, corridor),
+            (0.0, corridor),
+            (0.0, middles[number + 1]),
+            (BESIDE, middles[number + 1]),
+        ]
+        arrows.append(arrow(line, after, corners))
+    whole = _together(moved, wide + 2 * BESIDE, y - TURN)
+    return replace(whole, links=(*whole.links, *arrows), broken=True)
+
+
+def _row_of_cells(cells: Sequence[Piece], cell: float) -> Piece:
+    high = max(piece.height for piece in cells)
+    moved = [piece.moved(number * cell, 0.0) for number, piece in enumerate(cells)]
+    return _together(moved, len(cells) * cell - BETWEEN, high)
+
+
+def _together(pieces: Sequence[Piece], wide: float, high: float) -> Piece:
+    return Piece(
+        width=wide,
+        height=high,
+        steps=tuple(step for piece in pieces for step in piece.steps),
+        ink=max(piece.ink for piece in pieces),
+        boxes=tuple(box for piece in pieces for box in piece.boxes),
+        frames=tuple(frame for piece in pieces for frame in piece.frames),
+        links=tuple(link for piece in pieces for link in piece.links),
+        texts=tuple(text for piece in pieces for text in piece.texts),
+    )

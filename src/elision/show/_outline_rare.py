@@ -1,0 +1,123 @@
+"""Which units and branches of an outline are rare, and where in the main course they belong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elision.show._outline_rows import Aside
+from elision.show._outline_words import SURE
+from elision.show.words import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elision.outline import Outline
+    from elision.show._outline_pieces import Branches
+    from elision.show._outline_words import Sheet
+    from elision.show.outline_overlay import Laid
+
+RARE = 0.2
+"""What fewer tellings tell, and is not always done, is folded into notes."""
+
+RARE_BESIDE = 0.5
+"""Nothing is rare that is told more than this times as often as the most told step."""
+
+
+def shown_branches(outline: Outline, laid: Laid | None) -> dict[int, Branches]:
+    """Return the branches to draw of each unit that is not rare, by its number.
+
+    What a telling tells or leaves unsaid is never rare.
+    """
+    told = [step.told for step in outline.steps]
+    least = min(RARE, RARE_BESIDE * max(told, default=0.0))
+    kept = {k for k, state in enumerate(laid.states) if state != "faded"} if laid else set()
+    found: dict[int, Branches] = {}
+    for number, unit in enumerate(outline.units):
+        often = tuple(
+            branch
+            for branch, share in zip(unit.branches, unit.shares, strict=True)
+            if any(told[step] >= least or step in kept for step in branch)
+            or (unit.happens >= SURE and share >= least)
+        )
+        if often:
+            found[number] = often
+        elif unit.happens >= SURE:
+            found[number] = unit.branches
+    return found
+
+
+def asides(
+    sheet: Sheet, shown: Mapping[int, Branches], elements: Sequence[Sequence[int]]
+) -> list[Aside]:
+    """Return what is rare, by its place in the main course.
+
+    Parameters
+    ----------
+    sheet
+        The steps.
+    shown
+        What is drawn.
+    elements
+        Units of each element of the main course, none for the start and the end.
+    """
+    outline = sheet.outline
+    home = {unit: at for at, units in enumerate(elements) for unit in units}
+    found: dict[tuple[int, bool], list[tuple[float, str, tuple[int, ...]]]] = {}
+    for number, unit in enumerate(outline.units):
+        rare = [branch for branch in unit.branches if branch not in shown.get(number, ())]
+        if not rare:
+            continue
+        steps = tuple(step for branch in rare for step in branch)
+        often = max(outline.steps[step].told for step in steps)
+        text = f"{_named(sheet, rare)} {percent(often)}"
+        where = _between(outline, number, elements)
+        if number in shown:
+            usual = _named(sheet, shown[number])
+            text += f" (instead of {usual})"
+            where = (home[number], True)
+        found.setdefault(where, []).append((-often, text, steps))
+    return [_aside(sheet, *where, sorted(items)) for where, items in sorted(found.items())]
+
+
+def _named(sheet: Sheet, branches: Sequence[Sequence[int]]) -> str:
+    return " or ".join(
+        " → ".join(sheet.labels[step] for step in branch) for branch in branches
+    )
+
+
+def _between(
+    outline: Outline, unit: int, elements: Sequence[Sequence[int]]
+) -> tuple[int, bool]:
+    """Return the element before which a unit belongs, or the one inside which it does."""
+    order = outline.order
+    after = [at for at, units in enumerate(elements) if any(order[one, unit] for one in units)]
+    before = [at for at, units in enumerate(elements) if any(order[unit, one] for one in units)]
+    low, high = max(after, default=0), min(before, default=len(elements) - 1)
+    if low == high:
+        return low, True
+    here = _place(outline, [unit])
+    for at in range(low + 1, high):
+        if _place(outline, elements[at]) > here:
+            return at, False
+    return high, False
+
+
+def _place(outline: Outline, units: Sequence[int]) -> float:
+    places = [outline.steps[step].place for unit in units for step in outline.units[unit].steps]
+    return sum(places) / len(places) if places else 0.0
+
+
+def _aside(
+    sheet: Sheet,
+    at: int,
+    inside: bool,
+    items: Sequence[tuple[float, str, tuple[int, ...]]],
+) -> Aside:
+    steps = tuple(step for _, _, members in items for step in members)
+    return Aside(
+        at=at,
+        inside=inside,
+        items=tuple(text for _, text, _ in items),
+        steps=steps,
+        tip="\n\n".join(sheet.tip(step) for step in steps),
+    )

@@ -1,0 +1,189 @@
+"""What a picture of an outline says of each step: its label, marks, lines and tip."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from elision.show._boxes import PADDING, PERCENT, Bar, Text, font
+from elision.show._outline_shapes import StepBox
+from elision.show.words import (
+    ELLIPSIS,
+    cleaned,
+    clusters,
+    isolated,
+    longest_word,
+    percent,
+    width,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elision.outline import Outline
+    from elision.show._boxes import TextRole
+    from elision.show.outline_overlay import Laid
+
+SURE = 0.8
+"""From this probability on, a step counts as always done."""
+
+SELDOM_TOLD = 0.5
+OFTEN_AGAIN = 0.2
+FAINTEST = 0.3
+
+CUTS = (72, 150, 300)
+"""Characters of a long label, the first by which it differs from all others."""
+
+NARROW, WIDE, STEP = 64.0, 128.0, 8.0
+NAME_LINE, SMALL_LINE = 15.0, 14.0
+ALL_LINES = 100
+WORDINGS = 5
+
+
+class Sheet:
+    """An outline's steps as they are written in a picture, with a telling laid over or not."""
+
+    def __init__(self, outline: Outline, laid: Laid | None) -> None:
+        self.outline = outline
+        self.laid = laid
+        self.labels = labels([step.name for step in outline.steps])
+        self.happens = [0.0] * len(outline.steps)
+        self.chosen = [False] * len(outline.steps)
+        for unit in outline.units:
+            for branch, share in zip(unit.branches, unit.shares, strict=True):
+                for step in branch:
+                    self.happens[step] = unit.happens * share
+                    self.chosen[step] = len(unit.branches) > 1
+
+    def ink(self, steps: Iterable[int]) -> float:
+        """How strongly steps are drawn: by how often the most told of them is."""
+        if self.laid is not None:
+            return max(float(self.laid.states[step] != "faded") for step in steps)
+        return max(self.outline.steps[step].told for step in steps)
+
+    def marks(self, step: int) -> list[tuple[str, TextRole]]:
+        """What stands below the label."""
+        found: list[tuple[str, TextRole]] = []
+        if self.laid is not None:
+            return self._telling_marks(step, self.laid)
+        one = self.outline.steps[step]
+        if one.told < SELDOM_TOLD and self.happens[step] >= SURE:
+            found.append(("often unsaid", "more"))
+        if one.again >= OFTEN_AGAIN:
+            found.append(("↻ repeated", "more"))
+        return found
+
+    def _telling_marks(self, step: int, laid: Laid) -> list[tuple[str, TextRole]]:
+        state = laid.states[step]
+        if state == "faded":
+            return []
+        if state == "unsaid":
+            return [(f"unsaid · {percent(laid.chance[step])}", "note")]
+        lines = laid.lines[step]
+        shown = ", ".join(map(str, lines[:3])) + (f", {ELLIPSIS}" if len(lines) > 3 else "")
+        found: list[tuple[str, TextRole]] = [
+            (f"line{'s' if len(lines) > 1 else ''} {shown}", "note")
+        ]
+        return [("out of order", "note"), *found] if state == "astray" else found
+
+    def room(self, step: int, widest: float = WIDE, lines: int = 2) -> float:
+        """Least width inside a box in which the label takes few lines and no word is broken."""
+        size, bold = font("name")
+        label = self.labels[step]
+        least = max([longest_word(label, size, bold=bold), *map(_width, self.marks(step))])
+        room = NARROW
+        while room < widest and (
+            room < least or len(wrapped(label, room, size, bold=bold, lines=ALL_LINES)) > lines
+        ):
+            room += STEP
+        return min(room, widest)
+
+    def box(self, step: int, room: float) -> StepBox:
+        """Return the box of a step with so much room inside, at the upper left."""
+        size, bold = font("name")
+        y = PADDING - 2
+        texts: list[Text] = []
+        for line in wrapped(self.labels[step], room, size, bold=bold, lines=ALL_LINES):
+            texts.append(Text(PADDING, round(y + size * 0.93, 2), line, "name"))
+            y += NAME_LINE
+        for mark, role in self.marks(step):
+            texts.append(Text(PADDING, round(y + font(role)[0] * 0.93, 2), mark, role))
+            y += SMALL_LINE
+        one = self.outline.steps[step]
+        bar = None
+        if self.laid is None:
+            bar = Bar(PADDING, y + 4, room - PERCENT, 5.0, one.told)
+            told = percent(one.told)
+            texts.append(Text(PADDING + room, round(y + 10.5, 2), told, "percent", "end"))
+            y += SMALL_LINE
+        return StepBox(
+            step=step,
+            name=one.name,
+            x=0.0,
+            y=0.0,
+            width=room + 2 * PADDING,
+            height=y + PADDING - 3,
+            told=one.told,
+            happens=self.happens[step],
+            ink=round(FAINTEST + (1 - FAINTEST) * self.ink([step]), 3),
+            optional=not self.chosen[step] and self.happens[step] < SURE,
+            state=self.laid.states[step] if self.laid else None,
+            lines=self.laid.lines[step] if self.laid else (),
+            texts=tuple(texts),
+            bar=bar,
+            tip=self.tip(step),
+        )
+
+    def tip(self, step: int) -> str:
+        """Everything about a step in a few lines, its name whole."""
+        one = self.outline.steps[step]
+        parts = [
+            isolated(one.name),
+            f"told by {percent(one.told)} of the tellings",
+            f"done in {percent(self.happens[step])} of the courses",
+        ]
+        if one.again >= 0.005:
+            parts.append(f"told once more: {percent(one.again)}")
+        if self.laid is not None:
+            parts += [text for text, _ in self.marks(step)]
+        parts += [f"“{isolated(said, 200)}”" for said in one.wording[:WORDINGS]]
+        return "\n".join(parts)
+
+
+def _width(mark: tuple[str, TextRole]) -> float:
+    size, bold = font(mark[1])
+    return width(mark[0], size, bold=bold)
+
+
+def labels(names: Sequence[str]) -> list[str]:
+    """Names as they are shown: underscores as spaces, long ones cut, but never two alike.
+
+    Examples
+    --------
+    >>> labels(["open_door", "shut_door", "shut door"])
+    ['open door', 'shut_door', 'shut door']
+    """
+    forms = [[_cut(cleaned(name.replace("_", " ")), CUTS[0]) for name in names]]
+    forms += [[_cut(cleaned(name), cut) for name in names] for cut in CUTS]
+    shown: list[str | None] = [None] * len(names)
+    for form in forms:
+        taken = Counter(form[k] if one is None else one for k, one in enumerate(shown))
+        shown = [
+            form[k] if one is None and taken[form[k]] == 1 else one for k, one in enumerate(shown)
+        ]
+    used = {one for one in shown if one is not None}
+    for k, one in enumerate(shown):
+        if one is None:
+            text, number = forms[1][k], 1
+            while text in used:
+                number += 1
+                text = f"{forms[1][k]} ({number})"
+            used.add(text)
+            shown[k] = text
+    return [one or "" for one in shown]
+
+
+def _cut(text: str, longest: int) -> str:
+    parts = clusters(text)
+    return text if len(parts) <= longest else "".join(parts[: longest - 1]).rstrip() + ELLIPSIS

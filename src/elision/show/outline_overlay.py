@@ -1,0 +1,130 @@
+"""A telling laid over an outline: what it tells, leaves unsaid, and tells out of order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from elision.errors import InputError
+from elision.observations import short
+from elision.outline import steps_told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.outline import Outline
+
+State: TypeAlias = Literal["told", "unsaid", "astray", "faded"]
+"""A step is told, probably done but unsaid, told out of order, or none of these."""
+
+PROBABLE = 0.5
+"""From this probability on, an untold step counts as done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """What each step is for a telling.
+
+    Attributes
+    ----------
+    states
+        What each step is.
+    lines
+        Places in the telling that tell it, counted from 1.
+    chance
+        Probability that it happened.
+    strange
+        Events of the telling that are no step.
+    """
+
+    states: tuple[State, ...]
+    lines: tuple[tuple[int, ...], ...]
+    chance: tuple[float, ...]
+    strange: tuple[str, ...]
+
+
+def laid_over(outline: Outline, telling: Sequence[str | None]) -> Laid:
+    """Lay a telling, given as names of events, over an outline.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> outline = el.examples.doorbell().outline()
+    >>> laid = laid_over(outline, ["hear doorbell", "open door"])
+    >>> sum(state == "told" for state in laid.states)
+    2
+    """
+    told = _checked(telling)
+    found = steps_told(outline, told)
+    lines: list[list[int]] = [[] for _ in outline.steps]
+    for place, step in enumerate(found, 1):
+        if step is not None:
+            lines[step].append(place)
+    mentioned = [step for step, places in enumerate(lines) if places]
+    chance = outline.happened(mentioned)
+    astray = out_of_order(outline, found)
+    states: list[State] = []
+    for step, places in enumerate(lines):
+        if places:
+            states.append("astray" if step in astray else "told")
+        else:
+            states.append("unsaid" if chance[step] >= PROBABLE else "faded")
+    strange = [event for event, step in zip(told, found, strict=True) if event and step is None]
+    return Laid(
+        tuple(states),
+        tuple(map(tuple, lines)),
+        tuple(float(one) for one in chance),
+        tuple(dict.fromkeys(strange)),
+    )
+
+
+def _checked(telling: Sequence[str | None]) -> list[str | None]:
+    items = None if isinstance(telling, (str, bytes)) else list(telling)
+    if items is None or not all(item is None or isinstance(item, str) for item in items):
+        raise InputError(f"telling is {short(telling)}, expected a list of names of events")
+    return items
+
+
+def out_of_order(outline: Outline, told: Sequence[int | None]) -> frozenset[int]:
+    """Return the fewest steps without which the telling keeps to the order of the outline.
+
+    A step counts where it is told first.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> outline = el.examples.doorbell().outline()
+    >>> sorted(out_of_order(outline, [1, 2, 3, 0]))
+    [0]
+    """
+    steps = [step for step in dict.fromkeys(told) if step is not None]
+    units = [outline.unit_of[step] for step in steps]
+    # An earlier one that should come after a later one. As the order is transitive, so is this,
+    # and the largest set without such a pair is an antichain, found by a matching (Dilworth).
+    broken = np.triu(outline.order[np.ix_(units, units)].T, 1) if units else np.zeros((0, 0), bool)
+    if not broken.any():
+        return frozenset()
+    return frozenset(steps[k] for k in _cover(broken))
+
+
+def _cover(pairs: NDArray[np.bool_]) -> list[int]:
+    """Return the fewest numbers that every pair has one of, for pairs that are transitive (Kőnig)."""
+    partner = maximum_bipartite_matching(csr_array(pairs), perm_type="row").tolist()
+    matched = {row for row in partner if row >= 0}
+    rows = {row for row in range(len(pairs)) if row not in matched}
+    columns: set[int] = set()
+    waiting = sorted(rows)
+    while waiting:
+        for column in np.flatnonzero(pairs[waiting.pop()]).tolist():
+            if column not in columns:
+                columns.add(column)
+                if partner[column] not in rows:
+                    rows.add(partner[column])
+                    waiting.append(partner[column])
+    return sorted({row for row in range(len(pairs)) if row not in rows} | columns)

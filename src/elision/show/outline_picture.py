@@ -1,0 +1,169 @@
+"""`outline_picture`: an outline as boxes, frames, links and texts with their places."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from elision.errors import InputError
+from elision.observations import short
+from elision.show._boxes import PLAIN, TERMINAL, Text, font
+from elision.show._outline_blocks import blocks
+from elision.show._outline_legend import Key, legend
+from elision.show._outline_pieces import Builder
+from elision.show._outline_rare import asides, shown_branches
+from elision.show._outline_rows import rows
+from elision.show._outline_shapes import Frame, Link, Note, Piece, StepBox, along, shifted
+from elision.show._outline_telling import summary
+from elision.show._outline_words import Sheet
+from elision.show.outline_overlay import laid_over
+from elision.show.words import cleaned, isolated, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elision.outline import Outline
+    from elision.show._outline_blocks import Block
+    from elision.show._outline_pieces import Branches
+    from elision.show._outline_rows import Rows
+
+__all__ = ["Frame", "Key", "Link", "Note", "OutlinePicture", "StepBox", "outline_picture"]
+
+MARGIN = 16.0
+ROOMS = (840.0, 960.0, 1100.0, 1240.0, 1368.0)
+"""Widths of the course that are tried, until it is no higher than `HIGHEST`."""
+
+HIGHEST = 560.0
+NARROWEST = 420.0
+STRANGE = 5
+"""Events that are no step, named at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinePicture:
+    """An outline, drawn. Lengths are in pixels; `to_dict` gives what JSON can hold."""
+
+    width: float
+    height: float
+    title: str
+    summary: str
+    boxes: tuple[StepBox, ...]
+    frames: tuple[Frame, ...]
+    links: tuple[Link, ...]
+    notes: tuple[Note, ...]
+    texts: tuple[Text, ...]
+    keys: tuple[Key, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as dictionaries, lists, texts and numbers."""
+        return asdict(self)
+
+
+def outline_picture(
+    outline: Outline, *, telling: Sequence[str | None] | None = None, title: str | None = None
+) -> OutlinePicture:
+    """Lay out an outline: the main course from left to right, in rows like lines of text.
+
+    Parameters
+    ----------
+    outline
+        The outline.
+    telling
+        Names of events, laid over it; None in it stands for a gap.
+    title
+        What stands above; by default the outline's own.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> found = outline_picture(el.examples.doorbell().outline(), title="Doorbell")
+    >>> found.boxes[0].name, found.boxes[-1].name
+    ('start', 'end')
+    """
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"title is {short(title)}, expected a text")
+    sheet = Sheet(outline, None if telling is None else laid_over(outline, telling))
+    shown = shown_branches(outline, sheet.laid)
+    whole = blocks(outline.order, sorted(shown)) if shown else None
+    course = _course(sheet, shown, whole, ROOMS[0])
+    for room in ROOMS[1:]:
+        if course.height <= HIGHEST:
+            break
+        course = _course(sheet, shown, whole, room)
+    above = outline.title if title is None else title
+    return _assembled(sheet, whole, course, cleaned(above) if above else "")
+
+
+def _course(
+    sheet: Sheet, shown: Mapping[int, Branches], whole: Block | None, room: float
+) -> Rows:
+    """The main course from start to end in a room so wide, and what is rare below it."""
+    found = Builder(sheet, shown, room).course(whole) if whole else []
+    pieces = [_terminal("start"), *(piece for piece, _ in found), _terminal("end")]
+    units = [(), *(units for _, units in found), ()]
+    return rows(pieces, asides(sheet, shown, units), room)
+
+
+def _terminal(name: str) -> Piece:
+    wide, high = TERMINAL
+    text = Text(wide / 2, high / 2 + 4, name, "end", "middle")
+    box = StepBox(None, name, 0.0, 0.0, wide, high, 1.0, 1.0, 1.0, False, None, (), (text,), None, name)
+    return Piece(wide, high, (), 1.0, (box,))
+
+
+def _assembled(
+    sheet: Sheet, whole: Block | None, course: Rows, title: str
+) -> OutlinePicture:
+    """Put heading, drawing and legend below one another."""
+    room = max(course.width, NARROWEST)
+    heading, top = _heading(sheet, title, room)
+    top += 12.0
+    pieces = [piece.moved(MARGIN, top) for piece in course.pieces]
+    boxes = tuple(box for piece in pieces for box in piece.boxes)
+    notes = tuple(shifted(note, MARGIN, top) for note in course.notes)
+    links = [link for piece in pieces for link in piece.links]
+    for link in course.links:
+        curve = along(link.curve, MARGIN, top)
+        links.append(Link(link.kind, link.before, link.after, curve, link.ink))
+    corner = (MARGIN, round(top + course.height + MARGIN + 2, 1))
+    keys, bottom = legend(boxes, notes, room, corner)
+    return OutlinePicture(
+        width=round(room + 2 * MARGIN, 1),
+        height=round(bottom + MARGIN, 1),
+        title=title,
+        summary=summary(sheet, whole, title),
+        boxes=boxes,
+        frames=tuple(frame for piece in pieces for frame in piece.frames),
+        links=tuple(links),
+        notes=notes,
+        texts=(*heading, *(text for piece in pieces for text in piece.texts)),
+        keys=keys,
+    )
+
+
+def _heading(sheet: Sheet, title: str, room: float) -> tuple[list[Text], float]:
+    """Title and a line about where the outline comes from, and how far down they reach."""
+    texts: list[Text] = []
+    y = MARGIN
+    if title:
+        size, bold = font("title")
+        for line in wrapped(title, room, size, bold=bold):
+            y += size * 1.2
+            texts.append(Text(MARGIN, round(y - size * 0.3, 1), line, "title"))
+    for line in wrapped(_caption(sheet), room, PLAIN, lines=3):
+        y += PLAIN * 1.4
+        texts.append(Text(MARGIN, round(y - PLAIN * 0.3, 1), line, "caption"))
+    return texts, y
+
+
+def _caption(sheet: Sheet) -> str:
+    steps, tellings = len(sheet.outline.steps), sheet.outline.tellings
+    text = f"{steps} step{'' if steps == 1 else 's'}"
+    if tellings:
+        text += f", learned from {tellings} telling{'' if tellings == 1 else 's'}"
+    if sheet.laid is not None and sheet.laid.strange:
+        strange = sheet.laid.strange
+        named = ", ".join(isolated(event, 60) for event in strange[:STRANGE])
+        more = f" and {len(strange) - STRANGE} more" if len(strange) > STRANGE else ""
+        text += f"; told, but no step of it: {named}{more}"
+    return text
