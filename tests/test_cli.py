@@ -15,7 +15,6 @@ import pytest
 import commands
 import elision as el
 from commands import files, write
-from elision import learning
 from elision.cli import Method
 
 TELLINGS = el.examples.doorbell_tellings()
@@ -52,9 +51,9 @@ def test_the_demo(elision):
 
 
 COMMANDS = [
-    *("demo", "learn", "events", "fill", "missing", "between", "next", "score", "align", "order"),
-    *("sample", "resolve", "posterior", "compare", "identify", "ask", "draw", "export", "serve"),
-    "bench",
+    *("demo", "learn", "events", "outline", "fill", "missing", "between", "next", "score", "align"),
+    *("order", "sample", "resolve", "posterior", "compare", "identify", "ask", "draw", "export"),
+    *("serve", "bench"),
 ]
 
 
@@ -199,10 +198,10 @@ def test_a_narrative_can_be_too_long(refused, elision):
 
 
 def test_no_memory(refused, monkeypatch):
-    def learn_one(*_, **__):
+    def fit(*_):
         raise MemoryError("Unable to allocate 74.5 GiB")
 
-    monkeypatch.setattr(learning, "_learn_one", learn_one)
+    monkeypatch.setattr(el.ScriptLearner, "fit", fit)
     write("stories.jsonl", TELLINGS)
     assert "not enough memory: Unable" in refused("learn", "stories.jsonl", "-o", "script.json")
 
@@ -280,7 +279,6 @@ def test_bad_usage(refused):
         ("/proc/script.json", "cannot be written"),
         ("a\n\x1b[31m/script.json", "no folder"),
         ("x" * 300, "cannot be written: File name too long"),
-        ("x" * 250, "cannot be written: File name too long"),
     ],
 )
 def test_bad_output(refused, output, problem):
@@ -292,6 +290,31 @@ def test_bad_output(refused, output, problem):
     assert Path("stories.jsonl").read_bytes() == before
     assert files() == ["folder", "folder/bell.json", "link.jsonl", "stories.jsonl"]
     assert not Path("/dev/full.progress").exists()
+
+
+def test_the_name_of_a_progress_file_can_be_too_long(refused):
+    write("stories.jsonl", TELLINGS)
+    err = refused("learn", "stories.jsonl", *APPROX, "-o", "x" * 250)
+    assert "cannot be written: File name too long" in err
+    assert files() == ["stories.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [
+        (("-r", "3"), "batch_size"),
+        (("--state-cost", "2"), "state_cost"),
+        (("--edge-cost", "2"), "edge_cost"),
+        (("--constraint-cost", "2"), "constraint_cost"),
+        (("--exhaustive",), "exhaustive"),
+        (("--paper-plan",), "plan"),
+    ],
+)
+def test_settings_of_a_search_are_none_of_the_default(refused, option, setting):
+    write("stories.jsonl", {"a": TELLINGS, "b": TELLINGS})
+    err = refused("learn", "stories.jsonl", "-o", "folder", *option)
+    assert f"{setting} is no setting of method 'default' (use it with method marginal, " in err
+    assert files() == ["stories.jsonl"]
 
 
 def test_bad_output_of_several_domains(refused):

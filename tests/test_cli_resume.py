@@ -19,7 +19,7 @@ from elision.learn.observe import BatchDone
 
 TELLINGS = el.examples.doorbell_tellings()
 APPROX = ("--method", "approx")
-METHODS = [APPROX, ("--method", "default")]
+MARGINAL = ("--method", "marginal")
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def batches(monkeypatch):
     return done
 
 
-@pytest.mark.parametrize("method", METHODS, ids=["approx", "default"])
+@pytest.mark.parametrize("method", [APPROX, MARGINAL], ids=["approx", "marginal"])
 def test_resumed_after_the_last_complete_batch(elision, batches, method):
     write("stories.jsonl", TELLINGS)
     learn = ("learn", "stories.jsonl", *method, "-o")
@@ -160,12 +160,10 @@ def test_damaged_progress(refused, elision, batches, damage):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize(
-    "method", [(*APPROX, "-r", "1"), ("--method", "default", "-r", "1")], ids=["approx", "default"]
-)
+@pytest.mark.parametrize("method", [APPROX, MARGINAL], ids=["approx", "marginal"])
 def test_a_signal_and_resuming(elision, method, sent):
     write("stories.jsonl", TELLINGS * 8)
-    learn = ("learn", "stories.jsonl", *method, "-o")
+    learn = ("learn", "stories.jsonl", *method, "-r", "1", "-o")
     with start(*learn, "script.json") as process:
         wait_for("script.json.progress", process)
         process.send_signal(sent)
@@ -182,3 +180,23 @@ def test_a_signal_and_resuming(elision, method, sent):
     elision(*learn, "whole.json")
     assert Path("script.json").read_bytes() == Path("whole.json").read_bytes()
     assert not Path("script.json.progress").exists()
+
+
+def test_the_default_keeps_complete_scripts_and_no_progress(elision, monkeypatch):
+    write("stories.jsonl", {"a": TELLINGS[:10], "b": TELLINGS[5:]})
+    learn = ("learn", "stories.jsonl", "-o", "folder")
+    fit = el.ScriptLearner.fit
+
+    def interrupted(learner, narratives):
+        if learner.title == "b":
+            raise KeyboardInterrupt
+        return fit(learner, narratives)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(el.ScriptLearner, "fit", interrupted)
+        assert elision(*learn) == (130, "", "elision: interrupted\n")
+    assert files("folder") == ["a.json"]
+    kept = Path("folder/a.json").read_bytes()
+    assert elision(*learn, "--resume")[::2] == (0, "")
+    assert files("folder") == ["a.json", "b.json"]
+    assert Path("folder/a.json").read_bytes() == kept

@@ -104,7 +104,7 @@ def test_other_events_and_states():
     pairs = {(match.first, match.second) for match in found.states}
     assert pairs == {("start", "start"), ("hear doorbell", "ring"), ("end", "end")}
     assert "fly" in found.unmatched_second
-    assert "only the second tells fly away (100%)" in str(found)
+    assert "fly away: no step -> told by 100%" in str(found)
     assert found._repr_html_().startswith("<table>")
 
 

@@ -200,7 +200,7 @@ def test_figures_of_a_domain():
     assert figures["types"] == figures["steps"] == 6
     assert figures["steps_a_type"] == 1
     assert figures["known"] == figures["covered"] == 1
-    assert figures["heard"] is None
+    assert figures["of_sentences"] is None
     assert figures["agreeing"] > 0.9
     assert found["mean"] == figures
     assert found["missed"] == {name: [] for name in outlines.GOALS}
@@ -224,7 +224,19 @@ def test_sentences_become_events_by_what_is_learned_from():
     assert (len(train), len(test)) == (4, 1)
     assert heard == 1
     assert told_share(outline_of(train).steps_of, test) == 1
-    assert measure_corpus(part, 1)["domains"]["tea"]["heard"] == 1
+    found = measure_corpus(part, 1)
+    assert found["domains"]["tea"]["of_sentences"] == 1
+    printed = outlines.corpus_table(found, 1)
+    assert "| of sentences |" in printed
+    assert "at least 90 % of the sentences covered. Missed by: none." in printed
+
+
+def test_sentences_that_are_no_event_are_not_covered(monkeypatch):
+    told = [("boil", "pour")] * 8
+    monkeypatch.setattr(outlines, "split_events", lambda part, seed: (told, told[:2], 0.8))
+    figures = outlines.measure_split(el.Corpus.of(told), 0)
+    assert figures["covered"] == 1
+    assert figures["of_sentences"] == 0.8
 
 
 def test_files_of_both_kinds(files, capsys, tmp_path):
@@ -247,7 +259,8 @@ def test_files_of_both_kinds(files, capsys, tmp_path):
     assert "| 20 % / 5 % |" in printed
     assert "| library | 20 |" in printed
     assert "Counting has the threshold that is best on the graphs it is judged by" in printed
-    assert "at least 90 % of what is told covered. Missed by: none." in printed
+    assert "at least 90 % of the events told covered. Missed by: none." in printed
+    assert "sentences" not in printed
     assert json.loads(path.read_text())["files"].keys() == {"graphs", "library"}
 
 
@@ -287,6 +300,8 @@ def test_bad_input_is_one_line(files, tmp_path, capsys):
         [graphs, "--seeds", "0"],
         [graphs, "--json", library],  # meant as a corpus
         [graphs, "--json", str(tmp_path)],
+        [graphs, "--json", str(tmp_path / "nowhere" / "results.json")],
+        [graphs, "--json", "results\0.json"],
     ):
         assert outlines.main(arguments) == 2
         told = capsys.readouterr()

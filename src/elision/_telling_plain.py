@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from elision.telling import Chain
 
 
-class _Past(NamedTuple):
+class Past(NamedTuple):
     """What a chain knows after some events."""
 
     remembered: NDArray[np.float64]
@@ -29,18 +29,20 @@ class _Past(NamedTuple):
     different: int
 
 
-def _nothing(chain: Chain) -> _Past:
+def nothing(chain: Chain) -> Past:
+    """What a chain knows before anything is told."""
     symbols = len(chain.after)
-    return _Past(np.zeros(symbols), np.zeros(symbols), np.zeros(symbols, bool), 0)
+    return Past(np.zeros(symbols), np.zeros(symbols), np.zeros(symbols, bool), 0)
 
 
-def _told(chain: Chain, past: _Past, event: int) -> _Past:
+def told_event(chain: Chain, past: Past, event: int) -> Past:
+    """What a chain knows after one more event."""
     remembered = chain.fade * past.remembered + chain.memory[event]
     if past.seen[event]:
         return past._replace(remembered=remembered)
     seen = past.seen.copy()
     seen[event] = True
-    return _Past(remembered, past.known + chain.told[event], seen, past.different + 1)
+    return Past(remembered, past.known + chain.told[event], seen, past.different + 1)
 
 
 def _share(chain: Chain, count: int) -> float:
@@ -58,17 +60,24 @@ def _history(chain: Chain, latest_first: Sequence[int]) -> int:
     return node - chain.singles - 1 if node > chain.singles else -1
 
 
-def _logits(chain: Chain, events: list[int], t: int, past: _Past) -> NDArray[np.float64]:
+def logits(chain: Chain, latest: Sequence[int], t: int, past: Past) -> NDArray[np.float64]:
+    """Log-weights of each event, the end last, after t events of which ``latest`` are the last."""
     start = len(chain.memory)
-    z = chain.after[events[t - 1] if t else start] + chain.place[min(t, len(chain.place) - 1)]
+    z = chain.after[latest[-1] if t else start] + chain.place[min(t, len(chain.place) - 1)]
     z = z + past.remembered + _share(chain, past.different) * past.known + chain.again * past.seen
-    row = _history(chain, [*events[:t][::-1], start])
+    before = latest[::-1] if t >= LONGEST_HISTORY else [*latest[::-1], start]
+    row = _history(chain, before)
     return np.asarray(z + chain.history[row] if row >= 0 else z)
 
 
-def _log_sum(z: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_sum(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of the sum of exponentials, over the last axis."""
     largest = z.max(axis=-1)
     return np.asarray(largest + np.log(np.exp(z - largest[..., None]).sum(axis=-1)))
+
+
+def _latest(told: list[int], t: int) -> list[int]:
+    return told[max(t - LONGEST_HISTORY, 0) : t]
 
 
 def step_log_probs(
@@ -82,22 +91,22 @@ def step_log_probs(
     """See `elision._telling_kernels.step_log_probs`."""
     for s in range(first, last):
         told = events[offset[s] : offset[s + 1]].tolist()
-        past = _nothing(chain)
+        past = nothing(chain)
         for t, event in enumerate([*told, len(chain.memory)]):
-            z = _logits(chain, told, t, past)
-            result[offset[s] + s + t] = z[event] - _log_sum(z)
+            z = logits(chain, _latest(told, t), t, past)
+            result[offset[s] + s + t] = z[event] - log_sum(z)
             if t < len(told):
-                past = _told(chain, past, event)
+                past = told_event(chain, past, event)
 
 
 def next_log_probs(chain: Chain, events: NDArray[np.int64], result: NDArray[np.float64]) -> None:
     """See `elision._telling_kernels.next_log_probs`."""
-    past = _nothing(chain)
+    past = nothing(chain)
     told = events.tolist()
     for event in told:
-        past = _told(chain, past, event)
-    z = _logits(chain, told, len(told), past)
-    result[:] = z - _log_sum(z)
+        past = told_event(chain, past, event)
+    z = logits(chain, _latest(told, len(told)), len(told), past)
+    result[:] = z - log_sum(z)
 
 
 def insertions(
@@ -106,18 +115,18 @@ def insertions(
     """See `elision._telling_kernels.insertions`."""
     told = events.tolist()
     ends = [*told, len(chain.memory)]
-    pasts = [_nothing(chain)]
+    pasts = [nothing(chain)]
     for event in told:
-        pasts.append(_told(chain, pasts[-1], event))
-    logits = np.array([_logits(chain, told, t, past) for t, past in enumerate(pasts)])
-    steps = logits - _log_sum(logits)[:, None]
+        pasts.append(told_event(chain, pasts[-1], event))
+    logits = np.array([logits(chain, _latest(told, t), t, past) for t, past in enumerate(pasts)])
+    steps = logits - log_sum(logits)[:, None]
     base = steps[np.arange(len(ends)), ends]
     for i in range(low, high + 1):
         result[i - low] = steps[i, :-1] + _after_insertion(chain, told, i, pasts) - base[i:].sum()
 
 
 def _after_insertion(
-    chain: Chain, told: list[int], i: int, pasts: list[_Past]
+    chain: Chain, told: list[int], i: int, pasts: list[Past]
 ) -> NDArray[np.float64]:
     """Log-probability of all that follows each event put before the place i."""
     size = len(chain.memory)
@@ -136,7 +145,7 @@ def _after_insertion(
         z += chain.after[:-1] if t == i else chain.after[told[t - 1]]
         _add_histories(chain, told, i, t, z)
         following = told[t] if t < len(told) else size
-        total += z[:, following] - _log_sum(z)
+        total += z[:, following] - log_sum(z)
         if t < len(told):
             faded = chain.fade * faded + chain.memory[told[t]]
             strength *= chain.fade

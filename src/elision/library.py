@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elision.ask.align import Aligned
     from elision.ask.between import Story
     from elision.ask.fill import Filling
+    from elision.ask.follow_many import LibraryFollower
     from elision.ask.following import Following
     from elision.ask.score import Conformance
     from elision.observations import Observation
@@ -208,6 +209,28 @@ class Library(Mapping[str, Script]):
 
         told = _listed(narrative)
         return following(self._weighed(told, begun=True), told, steps=steps, top=top)
+
+    def follow(
+        self, *, none_of_these: bool | float = True, false_alarms: float = 0.05
+    ) -> LibraryFollower:
+        """Follow a telling while it is told, of whichever script it is.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> tea = el.ScriptLearner().fit([["boil water", "pour water"], ["boil water"]]).script_
+        >>> follow = Library({"doorbell": el.examples.doorbell(), "tea": tea}).follow()
+        >>> follow.tell("boil water").best
+        'tea'
+        """
+        from elision.ask.follow_many import LibraryFollower  # noqa: PLC0415 - seldom needed
+
+        return LibraryFollower(
+            self._identifier,
+            {name: self._witness(name) for name in self},
+            none_of_these=_checked_share(none_of_these),
+            false_alarms=false_alarms,
+        )
 
     def between(self, narrative: Iterable[Observation], *, least: float = 0.05) -> Story:
         """Tell what probably happened unsaid, whatever script is being told."""

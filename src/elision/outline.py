@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -103,6 +103,46 @@ class Relation:
     broken: int
 
 
+@dataclass(frozen=True, slots=True)
+class Alarms:
+    """What ordinary tellings look like to somebody who waits for skipped steps and slips.
+
+    Attributes
+    ----------
+    skipped
+        For each of some tellings, the most that ever spoke for a step's having been skipped which
+        was told later, in log-odds; largest first. None of these tellings was learned from.
+    out_of_order
+        The most that spoke for one's being out of order.
+    """
+
+    skipped: tuple[float, ...]
+    out_of_order: tuple[float, ...]
+
+    def threshold(self, kind: Literal["skipped", "out_of_order"], rate: float) -> float:
+        """What must speak for an alarm so that at most this share of tellings has a false one.
+
+        Where there are too few tellings to know, more than in any of them must: so much more as
+        if each nat made it rarer by a factor of e.
+
+        Examples
+        --------
+        >>> Alarms((3.0, 2.0, 1.0), (0.0, 0.0, 0.0)).threshold("skipped", 0.5)
+        2.0
+        """
+        seen = getattr(self, kind)
+        if not seen:
+            return float("inf")
+        allowed = rate * (len(seen) + 1)
+        if allowed < 1:
+            return float(seen[0] - np.log(allowed))
+        return float(seen[min(int(allowed), len(seen)) - 1])
+
+    def known(self, rate: float) -> bool:
+        """Whether there are enough tellings to know how rare an alarm of this rate is."""
+        return rate * (len(self.skipped) + 1) >= 1
+
+
 @dataclass(frozen=True, eq=False)
 class Outline:
     """The steps of an activity, their partial order, and which of them may be missing.
@@ -121,6 +161,8 @@ class Outline:
         How many tellings it was learned from; 0 if from none.
     title
         The activity.
+    alarms
+        How much spoke for a skipped step, or one out of order, in ordinary tellings.
     """
 
     steps: tuple[Step, ...]
@@ -129,6 +171,7 @@ class Outline:
     pairs: NDArray[np.int64]
     tellings: int = 0
     title: str = ""
+    alarms: Alarms | None = None
 
     def __post_init__(self) -> None:
         n = len(self.units)
@@ -156,8 +199,8 @@ class Outline:
         if not isinstance(other, Outline):
             return NotImplemented
         return (
-            (self.steps, self.units, self.tellings, self.title)
-            == (other.steps, other.units, other.tellings, other.title)
+            (self.steps, self.units, self.tellings, self.title, self.alarms)
+            == (other.steps, other.units, other.tellings, other.title, other.alarms)
             and np.array_equal(self.order, other.order)
             and np.array_equal(self.pairs, other.pairs)
         )
@@ -200,6 +243,21 @@ class Outline:
         held = self.pairs + UNSEEN + FIRM * self.order
         shares: NDArray[np.float64] = held / (held + held.T)
         return shares
+
+    @cached_property
+    def log_counted(self) -> NDArray[np.float64]:
+        """(units, units): log-probability that the first comes before the second, as counted."""
+        return log_counted(self.pairs)
+
+    @cached_property
+    def unit_numbers(self) -> NDArray[np.int64]:
+        """The unit of each step, as an array."""
+        return np.array(self.unit_of, dtype=np.int64)
+
+    @cached_property
+    def told_shares(self) -> NDArray[np.float64]:
+        """Share of the tellings that tell each step, as an array."""
+        return np.array([step.told for step in self.steps])
 
     def happened(self, told: Iterable[int]) -> NDArray[np.float64]:
         """Probability that each step happened, when these are told of a finished telling.
@@ -276,6 +334,12 @@ class Outline:
         from elision.show.outline_table import graph  # noqa: PLC0415 - needs networkx
 
         return graph(self)
+
+
+def log_counted(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Log-probability that the first comes before the second, by numbers of tellings."""
+    held = pairs + UNSEEN
+    return np.asarray(np.log(held / (held + held.T)))
 
 
 def _check_unit(unit: Unit) -> None:

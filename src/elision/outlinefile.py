@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from elision.errors import FileFormatError, ScriptError
-from elision.outline import Outline, Step, Unit
+from elision.outline import Alarms, Outline, Step, Unit
 
 
 class PackedStep(msgspec.Struct, forbid_unknown_fields=True):
@@ -38,6 +38,8 @@ class PackedOutline(msgspec.Struct, forbid_unknown_fields=True):
     units: list[PackedUnit]
     before: list[tuple[int, int]]
     pairs: list[list[int]]
+    skipped: list[float]
+    out_of_order: list[float]
 
 
 def pack_outline(outline: Outline) -> PackedOutline:
@@ -55,6 +57,8 @@ def pack_outline(outline: Outline) -> PackedOutline:
         ],
         before=[(a, b) for a, b in np.argwhere(outline.covers).tolist()],
         pairs=outline.pairs.tolist(),
+        skipped=[] if outline.alarms is None else list(outline.alarms.skipped),
+        out_of_order=[] if outline.alarms is None else list(outline.alarms.out_of_order),
     )
 
 
@@ -90,6 +94,7 @@ def unpack_outline(packed: PackedOutline, where: str) -> Outline:
             np.array(packed.pairs, dtype=np.int64).reshape(n, n),
             packed.tellings,
             packed.title,
+            Alarms(tuple(packed.skipped), tuple(packed.out_of_order)) if packed.skipped else None,
         )
     except (ScriptError, OverflowError, IndexError) as error:
         raise FileFormatError(f"damaged script file: {error}", where=where) from None

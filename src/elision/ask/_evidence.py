@@ -38,6 +38,9 @@ STRAY = 0.05
 BROKEN_OFF = 1e-3
 """Probability of breaking off before each step."""
 
+SELDOM = 0.04
+"""Share of what is told that no step of an outline stands for."""
+
 OPEN = 0.05
 """Share of the background that goes to events no script knows."""
 
@@ -60,6 +63,15 @@ def shares_of(symbol: Symbol) -> tuple[tuple[str, float], ...]:
     if isinstance(symbol, str):
         return ((symbol, 1.0),)
     return () if symbol is None else symbol
+
+
+def told_rates(script: Script, hops: Hops) -> NDArray[np.float64]:
+    """How often each event is told in a telling, on average."""
+    rates: NDArray[np.float64] = hops.visits() @ script.emission
+    seldom = rates <= 0
+    if script.made_from is not None and seldom.any():
+        rates[seldom] = SELDOM * rates.sum() / seldom.sum()
+    return rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +108,7 @@ class Sheet:
         shares = np.divide(
             script.emission, telling, out=np.zeros_like(script.emission), where=telling > 0
         )
-        rates = hops.visits() @ script.emission
+        rates = told_rates(script, hops)
         bounds = shares.max(axis=0, initial=0.0)
         if script.telling is not None:  # it may be certain of any event
             bounds = np.ones_like(bounds)

@@ -172,13 +172,28 @@ class Identifier:
                 lengths = np.array([len(one) for one in part])
                 nothing[places] = self.background.log_length(lengths, stray, begun=begun)
         return [
-            self._identification(row, float(none), none_of_these)
+            self.weighed(row, float(none), none_of_these)
             for row, none in zip(evidence, nothing, strict=True)
         ]
 
-    def _identification(
+    def is_wordy(self, narrative: Sequence[Observation]) -> bool:
+        """Whether a narrative is taken for sentences, not for names of events."""
+        return _is_wordy(self._told(0, narrative))
+
+    def weighed(
         self, evidence: NDArray[np.float64], nothing: float, share: float
     ) -> Identification:
+        """Make probabilities of the evidence for each script and for none of them.
+
+        Parameters
+        ----------
+        evidence
+            (scripts,): log-evidence, relative to the background.
+        nothing
+            The same for none of the scripts.
+        share
+            Prior probability that it is none of them.
+        """
         with np.errstate(divide="ignore"):
             logits = np.append(
                 np.log(self._priors * (1 - share)) + evidence, np.log(share) + nothing

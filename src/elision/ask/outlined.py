@@ -18,6 +18,7 @@ from elision.ask import posterior as _posterior
 from elision.ask.between import Story, Unsaid
 from elision.ask.heard import hear, hear_all, name_of, single
 from elision.ask.joint import Course
+from elision.observations import Packer
 from elision.outline import steps_told
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.align import Aligned
-    from elision.ask.heard import Heard, Item
+    from elision.ask.heard import Item
     from elision.ask.posterior import StatePosterior
     from elision.observations import Observation, Unknown
     from elision.outline import Outline
@@ -61,8 +62,9 @@ def between(
       (let visitor in, 72%)
       (close door, 95%)
     """
-    heard = hear(script, narrative, unknown=unknown)
-    return _story(script, heard, least, ways)
+    items = single(hear(script, narrative, unknown=unknown), "between")
+    (log_prob,) = script.log_probs([items]).tolist()
+    return _story(script, items, log_prob, least, ways)
 
 
 def between_many(
@@ -73,8 +75,9 @@ def between_many(
     least: float = 0.05,
 ) -> list[Story]:
     """Tell what happened unsaid in each of many narratives."""
-    heard = hear_all(script, narratives, unknown=unknown)
-    return [_story(script, one, least, 0) for one in heard]
+    heard = [single(one, "between") for one in hear_all(script, narratives, unknown=unknown)]
+    log_probs = script.log_probs(heard).tolist()
+    return [_story(script, *one, least, 0) for one in zip(heard, log_probs, strict=True)]
 
 
 def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error") -> Aligned:
@@ -84,28 +87,34 @@ def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "erro
     """
     heard = hear(script, narrative, unknown=unknown)
     items, order = _in_order(script, single(heard, "align"))
-    found = _align.align(script, items, unknown="ignore")
+    found = _align.align(script, items)
     places = [heard.positions[index] for index in order]
-    steps = tuple(
+    steps = [
         step if step.position is None else replace(step, position=places[step.position])
         for step in found.steps
-    )
-    return replace(found, steps=steps)
+    ]
+    steps += [_align.Step(name, None, place, 1.0, 0.0) for place, name in heard.ignored]
+    return replace(found, steps=tuple(steps))
 
 
 def posterior(
     script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error"
 ) -> StatePosterior:
     """Weigh all paths of what was told, put into the script's order; other events are left out."""
-    heard = hear(script, narrative, unknown=unknown)
-    items, _ = _in_order(script, single(heard, "posterior"))
-    aligned = _align.align(script, items, unknown="ignore")
-    kept = [item for index, item in enumerate(items) if index not in aligned.spurious]
-    return _posterior.posterior(script, kept, unknown="ignore")
+    items = single(hear(script, narrative, unknown=unknown), "posterior")
+    return _posterior_of(script, items)
+
+
+def _posterior_of(script: Script, items: Sequence[Observation]) -> StatePosterior:
+    ordered, _ = _in_order(script, items)
+    aside = _align.align(script, ordered).spurious
+    kept = [item for index, item in enumerate(ordered) if index not in aside]
+    return _posterior.posterior(script, kept)
 
 
 def _in_order(script: Script, items: Sequence[Observation]) -> tuple[list[Observation], list[int]]:
     """What was told, in the order of the script's states, and where each stood."""
+    Packer(script.events).pack([items])  # complains of what is no observation
     outline = _outline(script)
     steps = steps_told(outline, [_event(item) for item in items])
     # An event without a step, or a gap, stays behind what it was told after.
@@ -128,24 +137,43 @@ def _event(item: Observation) -> str | None:
     return None if item is None else name_of(item)
 
 
-def _story(script: Script, heard: Heard, least: float, ways: int) -> Story:
+def _story(
+    script: Script, items: Sequence[Observation], log_prob: float, least: float, ways: int
+) -> Story:
     outline = _outline(script)
-    items = single(heard, "between")
     steps = steps_told(outline, [_event(item) for item in items])
-    at = silences(outline, steps)
-    unsaid = []
-    for row in at:
-        found = np.flatnonzero(row >= max(least, 1e-12)).tolist()
-        unsaid.append(
-            tuple(Unsaid(outline.steps[s].event, float(row[s]), float(row[s])) for s in found)
-        )
+    if all(isinstance(item, str) for item in items):
+        at = silences(outline, steps)
+    else:  # whatever it was that was told, the script weighs it
+        at = places(outline, steps) * _passed(script, items)
     return Story(
         tuple(name_of(item) for item in items),
-        tuple(unsaid),
-        tuple(_nothing(outline, steps, at)),
-        float(script.log_probs([items])[0]),
+        tuple(_unsaid(outline, row, max(least, 1e-12)) for row in at),
+        tuple(_nothing(outline, steps, at).tolist()),
+        log_prob,
         tuple(_ways(outline, row, ways) for row in at) if ways > 0 else (),
     )
+
+
+def _passed(script: Script, items: Sequence[Observation]) -> NDArray[np.float64]:
+    """Probability that each step was passed in silence and never told, by the script."""
+    found = _posterior_of(script, items)
+    # A silent pass is followed by another one of the same state with probability x(k).
+    once = 1 - np.diag(script.transition) * script.elision
+    silent = np.minimum(found.silent.sum(axis=0) * once, 1 - found.told.sum(axis=0))
+    result: NDArray[np.float64] = np.clip(silent, 0.0, 1.0)[1:-1]
+    return result
+
+
+def _unsaid(outline: Outline, row: NDArray[np.float64], least: float) -> tuple[Unsaid, ...]:
+    """Events of one place, in the order of the steps; some have two."""
+    found: dict[str, Unsaid] = {}
+    for step in np.flatnonzero(row > 0).tolist():
+        event, chance = outline.steps[step].event, float(row[step])
+        before = found.get(event, Unsaid(event, 0.0, 0.0))
+        either = 1 - (1 - before.probability) * (1 - chance) if before.expected else chance
+        found[event] = Unsaid(event, before.expected + chance, either)
+    return tuple(one for one in found.values() if one.probability >= least)
 
 
 def silences(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64]:
@@ -208,7 +236,7 @@ def _nothing(
     rest = np.ones(len(at))
     for unit in outline.units:
         if known.isdisjoint(unit.steps):  # one branch of it at most, and that in one place
-            rest *= 1 - sum(at[:, branch[0]] for branch in unit.branches)
+            rest *= 1 - sum(at[:, list(branch)].max(axis=1) for branch in unit.branches)
         else:
             rest *= np.prod(1 - at[:, list(unit.steps)], axis=1)
     result: NDArray[np.float64] = np.clip(rest, 0.0, 1.0)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from elision.ask.between import Story
     from elision.ask.compare import Comparison
     from elision.ask.fill import Filling
+    from elision.ask.follow import Follower
     from elision.ask.following import Following
     from elision.ask.heard import Item
     from elision.ask.joint import Joint
@@ -208,6 +209,20 @@ class Questions(ABC):
         """Which event is told next after the beginning of a narrative, and whether any is."""
         found: Following = self._ask("next", narrative, steps=steps, top=top, unknown=unknown)
         return found
+
+    def follow(self, *, false_alarms: float = 0.05, unknown: Unknown = "ignore") -> Follower:
+        """Follow a telling while it is told: what was skipped, what comes next, how far it is.
+
+        Parameters
+        ----------
+        false_alarms
+            Share of ordinary tellings in which an alarm may be raised.
+        unknown
+            "ignore" notes what the script does not know; "error" refuses it.
+        """
+        from elision.ask.follow import Follower  # noqa: PLC0415 - seldom needed
+
+        return Follower(self.asked, false_alarms=false_alarms, unknown=unknown)
 
     def align(self, narrative: Iterable[Observation], *, unknown: Unknown = "error") -> Aligned:
         """The most probable path of a narrative: who told what, and what was passed."""

@@ -86,7 +86,7 @@ def demo(
         f"{len(tellings)} tellings of [bold]answering the doorbell[/], none of them complete."
     )
     out.print(
-        f"Learned from them: a script of {script.size - 2} states, and a model of how its"
+        f"Learned from them: a script of {script.size - 2} steps, and a model of how its"
         f" {len(script.events)} events are told.\n"
     )
     out.print("Somebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
@@ -120,21 +120,25 @@ def learn(
     method: Annotated[
         Method,
         typer.Option(
-            help="How to learn: a script and how it is told, or a script alone by marginal, or by"
-            " sem, approx, bmm and bmm-em, which are the paper's."
+            help="How to learn: by default an outline, its script and how it is told; a script"
+            " alone by search with marginal, or with sem, approx, bmm and bmm-em, which are the"
+            " paper's."
         ),
     ] = Method.DEFAULT,
     batch_size: Annotated[
-        int | None, typer.Option("--batch-size", "-r", help="Narratives a batch.", min=1)
+        int | None,
+        typer.Option("--batch-size", "-r", help="By search: narratives a batch.", min=1),
     ] = None,
     state_cost: Annotated[
-        float | None, typer.Option(help="Cost of a state, the paper's kappa_q.", callback=_cost)
+        float | None,
+        typer.Option(help="By search: cost of a state, the paper's kappa_q.", callback=_cost),
     ] = None,
     edge_cost: Annotated[
-        float | None, typer.Option(help="Cost of an edge, kappa_t.", callback=_cost)
+        float | None, typer.Option(help="By search: cost of an edge, kappa_t.", callback=_cost)
     ] = None,
     constraint_cost: Annotated[
-        float | None, typer.Option(help="Cost of a violated constraint, kappa_c.", callback=_cost)
+        float | None,
+        typer.Option(help="By search: cost of a violated constraint, kappa_c.", callback=_cost),
     ] = None,
     seed: Seed = 0,
     domain: Annotated[str | None, typer.Option(help="Learn this domain only.")] = None,
@@ -142,10 +146,12 @@ def learn(
         bool, typer.Option("--exhaustive", help="With sem: try every move again after each one.")
     ] = False,
     paper_plan: Annotated[
-        bool, typer.Option("--paper-plan", help="Re-read everything after each batch.")
+        bool,
+        typer.Option("--paper-plan", help="By search: re-read everything after each batch."),
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")
+        bool,
+        typer.Option("--resume", help="By search: go on where an interrupted run stopped."),
     ] = False,
     format: Format = None,  # noqa: A002
     case: Case = None,
@@ -194,7 +200,8 @@ def learn(
             console=err,
         )
     except KeyboardInterrupt:
-        complain("interrupted (--resume goes on after what is complete)")
+        sought = method is not Method.DEFAULT
+        complain("interrupted" + " (--resume goes on after what is complete)" * sought)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json([one.summary() for one in learned])

@@ -240,8 +240,8 @@ def simulation_table(rows: Sequence[dict[str, Any]]) -> str:
         [
             row["rates"],
             *(str(row["tellings"]), str(row["cases"]), percent(row["happened"])),
-            *(f"{row[name]:.3f}" for name in names),
-            *(f"{row['within'][name]:.3f}" for name in within),
+            *(_decimals(name, row[name]) for name in names),
+            *(_decimals(name, row["within"][name]) for name in within),
         ]
         for row in rows
     ]
@@ -250,6 +250,10 @@ def simulation_table(rows: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(
         [said, markdown_table(heads, lines, {0}), f"{goal}{'; '.join(missed) or 'none'}."]
     )
+
+
+def _decimals(name: str, value: float) -> str:
+    return f"{value:.4f}" if name.startswith("ece") else f"{value:.3f}"
 
 
 # Labels

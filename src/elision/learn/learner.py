@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from elision.ask.questions import Questions
 from elision.errors import InputError
+from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
 from elision.learn.missing import learn_missing
 from elision.learn.outline import learn_outline
@@ -110,6 +111,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         outline = learn_outline(
             told, self.events_, title=self.title, wording=self.wording, random_state=int(seed)
         )
+        outline = with_alarms(outline, told, self.events_, random_state=int(seed))
         about = {"learner": type(self).__name__, "narratives": len(narratives)}
         self.script_ = sharp_script(outline, self.events_, about=about)
         if self.events_:

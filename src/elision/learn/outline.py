@@ -98,7 +98,7 @@ def learn_outline(
     steps = {
         step: (
             events[event],
-            f"{events[event]} {AGAIN}" if part else events[event],
+            _own_name(events[event], part, events),
             float(weight @ there[:, step] / weight.sum()),
             float(again[step]),
             float(place[step]),
@@ -107,6 +107,14 @@ def learn_outline(
         for step, (event, part) in enumerate(names)
     }
     return _arranged(steps, choices, order, pairs, place, int(weight.sum()), title)
+
+
+def _own_name(event: str, part: int, events: Sequence[str]) -> str:
+    """The name of an event's first or second step, that no other event has."""
+    name = event
+    while part and name in events:
+        name = f"{name} {AGAIN}"
+    return name
 
 
 def _kinds(

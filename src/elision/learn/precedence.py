@@ -153,9 +153,9 @@ def learn_precedence(
             sweeps,
             np.random.default_rng(random_state),
         )
-    return Precedence(
-        _consistent(probability), probability, pairs.near, pairs.far, pairs.misplacing
-    )
+    # Of what was never told together, samples take either order: it must follow from other pairs.
+    order = _consistent(np.where(pairs.worth != 0, probability, 0.0))
+    return Precedence(order, probability, pairs.near, pairs.far, pairs.misplacing)
 
 
 def _sweeps(told: list[tuple[int, ...]]) -> int:

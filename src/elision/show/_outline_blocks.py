@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["unit", "series", "any", "tangle"]
 
+MOST_TANGLED, LINKS_A_PART = 6, 1.5
+"""Parts of a tangle, and links for each, that one can still follow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -32,12 +35,15 @@ class Block:
         What it is made of, unless it is one unit.
     links
         For a tangle: which parts come directly before which.
+    loose
+        For a series: the parts after which the next comes usually, but not surely.
     """
 
     kind: Kind
     units: tuple[int, ...]
     parts: tuple[Block, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
+    loose: frozenset[int] = frozenset()
 
 
 def blocks(order: Flags, units: Sequence[int]) -> Block:
@@ -102,7 +108,7 @@ def _modules(order: Flags) -> list[list[int]]:
     for group in without_first:
         grown = _grown(order, [0, group[0]])
         if len(grown) < len(order):
-            own.update(grown)
+            own.update(grown, group)
     groups = [sorted(own), *(group for group in without_first if group[0] not in own)]
     before = order.sum(axis=0)
     return sorted(groups, key=lambda group: (int(before[group].min()), group))
@@ -147,3 +153,61 @@ def _grown(order: Flags, group: list[int]) -> list[int]:
 def _covers(order: Flags) -> tuple[tuple[int, int], ...]:
     reach = order.astype(np.int64)
     return tuple((int(a), int(b)) for a, b in np.argwhere(order & ~(reach @ reach > 0)))
+
+
+def loosened(block: Block, order: Flags, place: Sequence[float]) -> Block:
+    """Turn tangles that are too dense to follow into stages that usually come in this order.
+
+    Parameters
+    ----------
+    block
+        What `blocks` found.
+    order
+        The partial order of the units.
+    place
+        Where each unit usually stands.
+    """
+    parts = [loosened(part, order, place) for part in block.parts]
+    if block.kind == "tangle":
+        dense = len(parts) > MOST_TANGLED or len(block.links) > LINKS_A_PART * len(parts)
+        parts = _stages(parts, block.links, place) if dense else parts
+        if not dense:
+            return Block("tangle", block.units, tuple(parts), block.links)
+    elif block.kind != "series":
+        return Block(block.kind, block.units, tuple(parts))
+    flat: list[Block] = []
+    loose: set[int] = set()
+    for part in parts:
+        if flat and not order[np.ix_(flat[-1].units, part.units)].all():
+            loose.add(len(flat) - 1)
+        loose.update(len(flat) + after for after in part.loose)
+        flat += part.parts if part.kind == "series" else (part,)
+    return Block("series", block.units, tuple(flat), loose=frozenset(loose))
+
+
+def _stages(
+    parts: Sequence[Block], links: Sequence[tuple[int, int]], place: Sequence[float]
+) -> list[Block]:
+    """As few groups as the links allow; where they leave it open, by the usual place."""
+    count = len(parts)
+    early, late = [0] * count, [0] * count
+    for _ in range(count):
+        for a, b in links:
+            early[b] = max(early[b], early[a] + 1)
+            late[a] = max(late[a], late[b] + 1)
+    last = max(early)
+    middle = [float(np.mean([place[unit] for unit in part.units])) for part in parts]
+    low, high = min(middle), max(middle)
+    stage = [0] * count
+    rank = sorted(range(count), key=lambda k: (early[k], k))
+    for k in rank:
+        wanted = round((middle[k] - low) / max(high - low, 1e-9) * last)
+        least = max([0, *(stage[a] + 1 for a, b in links if b == k)])
+        stage[k] = min(max(wanted, least), last - late[k])
+    found = []
+    for at in range(last + 1):
+        here = [parts[k] for k in range(count) if stage[k] == at]
+        lanes = [one for part in here for one in (part.parts if part.kind == "any" else (part,))]
+        units = tuple(unit for part in here for unit in part.units)
+        found.append(here[0] if len(here) == 1 else Block("any", units, tuple(lanes)))
+    return found

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from elision.show._boxes import PLAIN, Text
+from elision.show._outline_words import AGAIN_SIGN
 from elision.show.words import width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.show._outline_shapes import Note, StepBox
+    from elision.show._outline_shapes import Link, Note, StepBox
 
 Sign: TypeAlias = Literal[
-    "arrow", "bar", "optional", "words", "note", "told", "unsaid", "astray", "faded"
+    "then", "usually", "bar", "optional", "words", "note", "told", "unsaid", "astray", "faded"
 ]
 
 SWATCH = (22.0, 12.0)
@@ -34,28 +35,38 @@ class Key:
 
 
 def legend(
-    boxes: Sequence[StepBox], notes: Sequence[Note], room: float, corner: tuple[float, float]
+    boxes: Sequence[StepBox],
+    links: Sequence[Link],
+    notes: Sequence[Note],
+    room: float,
+    corner: tuple[float, float],
 ) -> tuple[tuple[Key, ...], float]:
     """Entries for what is there, in as many lines as they need, and how far down they reach."""
     keys: list[Key] = []
     x, y = corner
-    for sign, text in _meanings(boxes, notes):
+    for sign, text in _meanings(boxes, links, notes):
         swatch = 0.0 if sign == "words" else SWATCH[0]
         left = x + (swatch + 6 if swatch else 0.0)
         right = left + width(text, PLAIN)
         if keys and right > corner[0] + room:
             left, right = left - x + corner[0], right - x + corner[0]
             x, y = corner[0], y + LINE
-        keys.append(Key(sign, x, y, swatch, SWATCH[1], Text(round(left, 1), y + 10, text, "caption")))
+        keys.append(
+            Key(sign, x, y, swatch, SWATCH[1], Text(round(left, 1), y + 10, text, "caption"))
+        )
         x = round(right + BETWEEN, 1)
     return tuple(keys), y + (SWATCH[1] if keys else 0.0)
 
 
-def _meanings(boxes: Sequence[StepBox], notes: Sequence[Note]) -> list[tuple[Sign, str]]:
+def _meanings(
+    boxes: Sequence[StepBox], links: Sequence[Link], notes: Sequence[Note]
+) -> list[tuple[Sign, str]]:
     steps = [box for box in boxes if box.step is not None]
     if not steps:
         return []
-    found: list[tuple[Sign, str]] = [("arrow", "then")]
+    found: list[tuple[Sign, str]] = [("then", "then")]
+    if any(link.kind == "usually" for link in links):
+        found.append(("usually", "usually then"))
     states = {box.state for box in steps}
     marks = {text.text for box in steps for text in box.texts if text.role == "more"}
     if None in states:
@@ -72,8 +83,8 @@ def _meanings(boxes: Sequence[StepBox], notes: Sequence[Note]) -> list[tuple[Sig
         found.append(("optional", "not always done"))
     if "often unsaid" in marks:
         found.append(("words", "often unsaid: done, but seldom mentioned"))
-    if "↻ repeated" in marks:
-        found.append(("words", "↻ repeated: often mentioned more than once"))
+    if AGAIN_SIGN in marks:
+        found.append(("words", f"{AGAIN_SIGN} often repeated"))
     if notes:
-        found.append(("note", "rare, somewhere around there"))
+        found.append(("note", "rare, at about this place"))
     return found

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from elision.outline_reading import SURE
 from elision.show import layout as layered
 from elision.show._boxes import PLAIN, Text
 from elision.show._outline_shapes import Frame, Link, Piece, straight
-from elision.show._outline_words import SURE, WIDE
+from elision.show._outline_words import WIDE
 from elision.show.words import width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from elision.show._outline_blocks import Block
-    from elision.show._outline_shapes import FrameKind
+    from elision.show._outline_shapes import FrameKind, LinkKind
     from elision.show._outline_words import Sheet
 
 GAP = 28.0
@@ -41,13 +42,21 @@ TANGLED = layered.Spacing(columns=36, boxes=12, lines=9, staying=26, outlets=10,
 
 MEANINGS: dict[FrameKind, str] = {
     "any": "in any order",
-    "tangle": "in any order along the arrows",
+    "tangle": "in any order that follows the arrows",
     "choice": "one of",
     "together": "all of these or none",
     "series": "in this order",
 }
 
 Branches = tuple[tuple[int, ...], ...]
+
+
+class Element(NamedTuple):
+    """A piece of a course with its units, and how it follows the one before."""
+
+    piece: Piece
+    units: tuple[int, ...]
+    link: LinkKind
 
 
 class Builder:
@@ -58,16 +67,20 @@ class Builder:
         self._branches = branches
         self._room = room
 
-    def course(self, block: Block) -> list[tuple[Piece, tuple[int, ...]]]:
-        """Pieces of the main course, one after the other, each with its units."""
+    def course(self, block: Block) -> list[Element]:
+        """Pieces of the main course, one after the other."""
+        return self._elements(block, self._room)
+
+    def _elements(self, block: Block, room: float) -> list[Element]:
         parts = block.parts if block.kind == "series" else (block,)
-        found = []
-        for part in parts:
+        found: list[Element] = []
+        for number, part in enumerate(parts):
+            kind: LinkKind = "usually" if number - 1 in block.loose else "then"
             chain = self._plain_chain(part)
-            if chain:
-                found += [(self._box(step), part.units) for step in chain]
-            else:
-                found.append((self._piece(part, self._room), part.units))
+            pieces = [self._box(step) for step in chain] or [self._piece(part, room)]
+            for piece in pieces:
+                found.append(Element(piece, part.units, kind))
+                kind = "then"
         return found
 
     def _plain_chain(self, block: Block) -> tuple[int, ...]:
@@ -82,20 +95,16 @@ class Builder:
         return ()
 
     def _piece(self, block: Block, room: float) -> Piece:
-        chain = self._plain_chain(block)
-        if chain:
-            return self._chain([self._box(step) for step in chain], room)
-        if block.kind == "unit":
+        if block.kind == "any":
+            return self._any(block, room)
+        if block.kind == "tangle":
+            return self._tangle(block, room)
+        if block.kind == "unit" and not self._plain_chain(block):
             return self._unit(block.units[0], room)
-        if block.kind == "series":
-            pieces = []
-            for part in block.parts:
-                steps = self._plain_chain(part)
-                pieces += (
-                    [self._box(step) for step in steps] if steps else [self._piece(part, room)]
-                )
-            return self._chain(pieces, room)
-        return self._any(block, room) if block.kind == "any" else self._tangle(block, room)
+        return _chain(self._elements(block, room), room)
+
+    def _boxes(self, steps: Sequence[int]) -> list[Element]:
+        return [Element(self._box(step), (), "then") for step in steps]
 
     def _box(self, step: int, room: float | None = None) -> Piece:
         box = self._sheet.box(step, self._sheet.room(step) if room is None else room)
@@ -106,15 +115,12 @@ class Builder:
         branches = self._branches[unit]
         happens = self._sheet.outline.units[unit].happens
         if len(branches) == 1:
-            chain = self._chain([self._box(step) for step in branches[0]], room - 2 * INSIDE)
+            chain = _chain(self._boxes(branches[0]), room - 2 * INSIDE)
             return self._framed("together", chain, happens=happens)
         if all(len(branch) == 1 for branch in branches):
             inside = self._grid([branch[0] for branch in branches], 0.0, room, between="or")
         else:
-            lanes = [
-                self._chain([self._box(step) for step in branch], room - 2 * INSIDE)
-                for branch in branches
-            ]
+            lanes = [_chain(self._boxes(branch), room - 2 * INSIDE) for branch in branches]
             inside = self._stacked(lanes, between="or")
         return self._framed("choice", inside, happens=happens)
 
@@ -140,21 +146,6 @@ class Builder:
         others = [place[step] for piece in pieces for step in piece.steps]
         mean = sum(place[step] for step in steps) / len(steps)
         return not others or mean < sum(others) / len(others)
-
-    def _chain(self, pieces: Sequence[Piece], room: float) -> Piece:
-        """Pieces one after the other, in as many lines as the room asks for."""
-        rows: list[list[Piece]] = [[]]
-        used = 0.0
-        for piece in pieces:
-            if rows[-1] and used + GAP + piece.width > room - 2 * BESIDE:
-                rows.append([])
-                used = 0.0
-            used += piece.width + (GAP if rows[-1] else 0.0)
-            rows[-1].append(piece)
-        lines = [_line(row) for row in rows]
-        if len(lines) == 1:
-            return lines[0]
-        return _broken(lines)
 
     def _grid(self, steps: Sequence[int], wide: float, room: float, between: str = "") -> Piece:
         """Boxes of equal width in columns, with nothing between them."""
@@ -197,9 +188,7 @@ class Builder:
         moved = inside.moved((wide - inside.width) / 2, LABEL + INSIDE * 0.6)
         tip = f"{label} (done in {happens:.0%} of the courses)" if optional else label
         frame = Frame(kind, 0.0, 0.0, wide, high, inside.steps, optional, (text,), tip)
-        return replace(
-            moved, width=wide, height=high, frames=(frame, *moved.frames), broken=False
-        )
+        return replace(moved, width=wide, height=high, frames=(frame, *moved.frames), broken=False)
 
     def _tangle(self, block: Block, room: float) -> Piece:
         """Parts in columns, with an arrow from each to those that come directly after it."""
@@ -232,8 +221,7 @@ class Builder:
             [box.y + box.height for box in boxes] + [y for curve in curves for _, y in curve]
         )
         moved = [
-            piece.moved(box.x - left, box.y - top)
-            for piece, box in zip(pieces, boxes, strict=True)
+            piece.moved(box.x - left, box.y - top) for piece, box in zip(pieces, boxes, strict=True)
         ]
         whole = _together(moved, right - left, bottom - top)
         arrows = tuple(
@@ -249,33 +237,46 @@ class Builder:
         return self._framed("tangle", replace(whole, links=(*whole.links, *arrows)))
 
 
-def _line(pieces: Sequence[Piece]) -> Piece:
+def _chain(elements: Sequence[Element], room: float) -> Piece:
+    """Pieces one after the other, in as many lines as the room asks for."""
+    rows: list[list[Element]] = [[]]
+    used = 0.0
+    for element in elements:
+        if rows[-1] and used + GAP + element.piece.width > room - 2 * BESIDE:
+            rows.append([])
+            used = 0.0
+        used += element.piece.width + (GAP if rows[-1] else 0.0)
+        rows[-1].append(element)
+    lines = [_line(row) for row in rows]
+    return lines[0] if len(lines) == 1 else _broken(lines, [row[0].link for row in rows[1:]])
+
+
+def _line(elements: Sequence[Element]) -> Piece:
     """Pieces on one line, an arrow from each to the next."""
-    half = max(piece.height for piece in pieces) / 2
+    half = max(element.piece.height for element in elements) / 2
     x = 0.0
-    moved = []
-    places = []
-    for piece in pieces:
+    moved: list[Piece] = []
+    arrows = []
+    for element in elements:
+        piece = element.piece
+        if moved:
+            ends = ((x - GAP, half), (x, half))
+            arrows.append(arrow(moved[-1], piece, ends, element.link))
         moved.append(piece.moved(x, half - piece.height / 2))
-        places.append((x, x + piece.width))
         x += piece.width + GAP
-    arrows = [
-        arrow(one, other, ((end, half), (start, half)))
-        for (one, other), ((_, end), (start, _)) in zip(
-            pairwise(pieces), pairwise(places), strict=True
-        )
-    ]
     whole = _together(moved, x - GAP, 2 * half)
     return replace(whole, links=(*whole.links, *arrows))
 
 
-def arrow(before: Piece, after: Piece, corners: Sequence[tuple[float, float]]) -> Link:
+def arrow(
+    before: Piece, after: Piece, corners: Sequence[tuple[float, float]], kind: LinkKind
+) -> Link:
     """Return an arrow from one piece to the next."""
     curve = straight(*corners, radius=ROUND)
-    return Link("then", before.steps, after.steps, curve, min(before.ink, after.ink))
+    return Link(kind, before.steps, after.steps, curve, min(before.ink, after.ink))
 
 
-def _broken(lines: Sequence[Piece]) -> Piece:
+def _broken(lines: Sequence[Piece], kinds: Sequence[LinkKind]) -> Piece:
     """Lines of a chain below one another, a line leading from the end of each to the next."""
     wide = max(line.width for line in lines)
     y = 0.0
@@ -298,7 +299,7 @@ def _broken(lines: Sequence[Piece]) -> Piece:
             (0.0, middles[number + 1]),
             (BESIDE, middles[number + 1]),
         ]
-        arrows.append(arrow(line, after, corners))
+        arrows.append(arrow(line, after, corners, kinds[number]))
     whole = _together(moved, wide + 2 * BESIDE, y - TURN)
     return replace(whole, links=(*whole.links, *arrows), broken=True)
 

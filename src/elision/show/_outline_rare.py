@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elision.outline_reading import MAIN, SURE
 from elision.show._outline_rows import Aside
-from elision.show._outline_words import SURE
 from elision.show.words import percent
 
 if TYPE_CHECKING:
@@ -16,33 +16,35 @@ if TYPE_CHECKING:
     from elision.show._outline_words import Sheet
     from elision.show.outline_overlay import Laid
 
-RARE = 0.2
-"""What fewer tellings tell, and is not always done, is folded into notes."""
+RARE = (MAIN, 0.25, 0.3, 0.35)
+"""What fewer tellings tell, and is not always done, may be folded into notes."""
 
+RARE_BRANCH = 0.5
+"""Branches may be so many times rarer and still be drawn."""
+
+TIED = "\N{NO-BREAK SPACE}"
 RARE_BESIDE = 0.5
 """Nothing is rare that is told more than this times as often as the most told step."""
 
 
-def shown_branches(outline: Outline, laid: Laid | None) -> dict[int, Branches]:
+def shown_branches(outline: Outline, laid: Laid | None, rare: float = MAIN) -> dict[int, Branches]:
     """Return the branches to draw of each unit that is not rare, by its number.
 
     What a telling tells or leaves unsaid is never rare.
     """
     told = [step.told for step in outline.steps]
-    least = min(RARE, RARE_BESIDE * max(told, default=0.0))
+    least = min(rare, RARE_BESIDE * max(told, default=0.0))
     kept = {k for k, state in enumerate(laid.states) if state != "faded"} if laid else set()
     found: dict[int, Branches] = {}
     for number, unit in enumerate(outline.units):
+        if unit.happens < SURE and not any(told[k] >= least or k in kept for k in unit.steps):
+            continue
         often = tuple(
             branch
             for branch, share in zip(unit.branches, unit.shares, strict=True)
-            if any(told[step] >= least or step in kept for step in branch)
-            or (unit.happens >= SURE and share >= least)
+            if share >= RARE_BRANCH * least or any(step in kept for step in branch)
         )
-        if often:
-            found[number] = often
-        elif unit.happens >= SURE:
-            found[number] = unit.branches
+        found[number] = often or unit.branches
     return found
 
 
@@ -69,7 +71,7 @@ def asides(
             continue
         steps = tuple(step for branch in rare for step in branch)
         often = max(outline.steps[step].told for step in steps)
-        text = f"{_named(sheet, rare)} {percent(often)}"
+        text = f"{_named(sheet, rare)}{TIED}{percent(often)}"
         where = _between(outline, number, elements)
         if number in shown:
             usual = _named(sheet, shown[number])
@@ -80,14 +82,16 @@ def asides(
 
 
 def _named(sheet: Sheet, branches: Sequence[Sequence[int]]) -> str:
-    return " or ".join(
-        " → ".join(sheet.labels[step] for step in branch) for branch in branches
-    )
+    """Branches in a few words; each names its first step, which no other has."""
+    named = []
+    for branch in branches:
+        first, *_, last = (sheet.labels[step] for step in (*branch[:1], *branch))
+        between = " → … → " if len(branch) > 2 else " → "
+        named.append(f"{first}{between}{last}" if len(branch) > 1 else first)
+    return " or ".join(named)
 
 
-def _between(
-    outline: Outline, unit: int, elements: Sequence[Sequence[int]]
-) -> tuple[int, bool]:
+def _between(outline: Outline, unit: int, elements: Sequence[Sequence[int]]) -> tuple[int, bool]:
     """Return the element before which a unit belongs, or the one inside which it does."""
     order = outline.order
     after = [at for at, units in enumerate(elements) if any(order[one, unit] for one in units)]
@@ -119,5 +123,6 @@ def _aside(
         inside=inside,
         items=tuple(text for _, text, _ in items),
         steps=steps,
+        faded=sheet.laid is not None,
         tip="\n\n".join(sheet.tip(step) for step in steps),
     )

@@ -14,6 +14,7 @@ from elision.show.words import width, wrapped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from elision.show._outline_pieces import Element
     from elision.show._outline_shapes import Piece
 
 LEAD = 30.0
@@ -23,12 +24,15 @@ TAIL = 14.0
 CORRIDOR = 24.0
 """Room between two rows for the line from one to the next."""
 
+CLEAR = 8.0
+"""Least distance of a note from pieces beside it."""
+
 HANGING = 14.0
 """How far below a row its notes stand."""
 
 NOTE_WIDEST, NOTE_LINE, NOTE_INSIDE, NOTES_APART = 168.0, 13.5, 5.0, 10.0
 NOTE_NARROWEST = 90.0
-MOST_NAMED = 4
+MOST_LINES, ALL_LINES = 5, 100
 HEADING = "sometimes:"
 
 
@@ -50,6 +54,7 @@ class Aside:
     inside: bool
     items: tuple[str, ...]
     steps: tuple[int, ...]
+    faded: bool
     tip: str
 
 
@@ -77,16 +82,17 @@ class _Row:
     bottom: float
 
 
-def rows(pieces: Sequence[Piece], asides: Sequence[Aside], room: float) -> Rows:
+def rows(elements: Sequence[Element], asides: Sequence[Aside], room: float) -> Rows:
     """Place the pieces of the main course, first to last, with notes below their places."""
+    pieces = [element.piece for element in elements]
     groups = balanced([piece.width for piece in pieces], room)
     found: list[_Row] = []
     for group in groups:
         top = found[-1].bottom + CORRIDOR if found else 0.0
         here = [one for one in asides if one.at in group]
         found.append(_row(pieces, group, here, top, LEAD if found else 0.0))
-    links = [link for row in found for link in (*_arrows(pieces, row), *row.ties)]
-    links += [_turn(pieces, *pair) for pair in pairwise(found)]
+    links = [link for row in found for link in (*_arrows(elements, row), *row.ties)]
+    links += [_turn(elements, *pair) for pair in pairwise(found)]
     placed = [
         pieces[k].moved(x, row.middle - pieces[k].height / 2)
         for row in found
@@ -144,10 +150,11 @@ def _row(
         starts[k], ends[k] = x, x + pieces[k].width
         x = ends[k] + GAP
     right = x - GAP
-    hooks = [_hook(one, starts, ends, pieces, half) for one in asides]
-    notes, ties = _hung(hooks, top + half, top + 2 * half, right)
+    hooks = [_hook(one, starts, ends, pieces) for one in asides]
+    below = [(starts[k], ends[k], pieces[k].height / 2) for k in group]
+    notes, ties = _hung(hooks, top + half, below, right)
     reach = [note.x + note.width for note in notes]
-    below = [note.y + note.height for note in notes]
+    bottoms = [note.y + note.height for note in notes]
     return _Row(
         starts=starts,
         ends=ends,
@@ -155,7 +162,7 @@ def _row(
         notes=tuple(notes),
         ties=tuple(ties),
         right=max([right, *reach]),
-        bottom=max([top + 2 * half, *below]),
+        bottom=max([top + 2 * half, *bottoms]),
     )
 
 
@@ -164,7 +171,6 @@ def _hook(
     starts: dict[int, float],
     ends: dict[int, float],
     pieces: Sequence[Piece],
-    half: float,
 ) -> tuple[float, float, Aside]:
     """Where the line to a note begins, below the row's middle, and the note."""
     if aside.inside:
@@ -174,9 +180,15 @@ def _hook(
 
 
 def _hung(
-    hooks: Sequence[tuple[float, float, Aside]], middle: float, bottom: float, right: float
+    hooks: Sequence[tuple[float, float, Aside]],
+    middle: float,
+    pieces: Sequence[tuple[float, float, float]],
+    right: float,
 ) -> tuple[list[Note], list[Link]]:
-    """Notes below a row, each below its place as far as the others let it, and lines to them."""
+    """Notes below a row, each below its place as far as the others let it, and lines to them.
+
+    ``pieces`` say where those of the row begin and end, and how far below its middle they reach.
+    """
     hooks = sorted(hooks, key=lambda hook: hook[0])
     if not hooks:
         return [], []
@@ -184,12 +196,21 @@ def _hung(
     room = max(NOTE_NARROWEST, min(NOTE_WIDEST, share)) - 2 * NOTE_INSIDE
     notes = [_note(aside, room) for _, _, aside in hooks]
     lefts = _spread([hook[0] for hook in hooks], [note.width for note in notes], right)
+    spans = [(left, left + note.width) for left, note in zip(lefts, notes, strict=True)]
+    # A line to a note that was pushed aside could meet a note that hangs higher than the others.
+    apart = all(left <= x <= end for (x, _, _), (left, end) in zip(hooks, spans, strict=True))
     ties = []
     placed = []
-    for (x, down, aside), note, left in zip(hooks, notes, lefts, strict=True):
-        placed.append(shifted(note, left, bottom + HANGING))
-        end = min(max(x, left + 8), left + note.width - 8)
-        corners = ((x, middle + down), (x, bottom), (end, bottom + HANGING))
+    for (x, down, aside), note, (left, end) in zip(hooks, notes, spans, strict=True):
+        deep = max(
+            reach
+            for start, stop, reach in pieces
+            if not apart or (start < max(end, x) + CLEAR and stop > min(left, x) - CLEAR)
+        )
+        top = middle + deep
+        placed.append(shifted(note, left, top + HANGING))
+        goal = min(max(x, left + 8), end - 8)
+        corners = ((x, middle + down), (x, top), (goal, top + HANGING))
         ties.append(Link("aside", (), aside.steps, along(straight(*corners), 0.0, 0.0), 1.0))
     return placed, ties
 
@@ -209,29 +230,32 @@ def _spread(wanted: Sequence[float], widths: Sequence[float], right: float) -> l
 
 
 def _note(aside: Aside, room: float) -> Note:
-    items = list(aside.items)
-    if len(items) > MOST_NAMED:
-        items = [*items[: MOST_NAMED - 1], f"and {len(items) - MOST_NAMED + 1} more"]
-    y = NOTE_INSIDE
-    texts: list[Text] = []
     lines = [HEADING]
-    for item in items:
-        lines += wrapped(item, room, PLAIN, lines=3)
-    for line in lines:
-        texts.append(Text(NOTE_INSIDE, round(y + PLAIN * 0.9, 1), line, "more"))
-        y += NOTE_LINE
-    wide = max(width(line, PLAIN) for line in lines) + 2 * NOTE_INSIDE
-    return Note(0.0, 0.0, wide, y + NOTE_INSIDE, aside.steps, tuple(texts), aside.tip)
-
-
-def _arrows(pieces: Sequence[Piece], row: _Row) -> list[Link]:
-    return [
-        arrow(pieces[a], pieces[b], ((row.ends[a], row.middle), (row.starts[b], row.middle)))
-        for a, b in pairwise(row.starts)
+    for number, item in enumerate(aside.items):
+        wrap = wrapped(item, room, PLAIN, lines=ALL_LINES)
+        left = len(aside.items) - number
+        if number and len(lines) + len(wrap) > MOST_LINES - (left > 1):
+            lines.append(f"and {left} more")
+            break
+        lines += wrap
+    texts = [
+        Text(NOTE_INSIDE, round(NOTE_INSIDE + at * NOTE_LINE + PLAIN * 0.9, 1), line, "more")
+        for at, line in enumerate(lines)
     ]
+    wide = max(width(line, PLAIN) for line in lines) + 2 * NOTE_INSIDE
+    high = len(lines) * NOTE_LINE + 2 * NOTE_INSIDE
+    return Note(0.0, 0.0, wide, high, aside.steps, aside.faded, tuple(texts), aside.tip)
 
 
-def _turn(pieces: Sequence[Piece], row: _Row, after: _Row) -> Link:
+def _arrows(elements: Sequence[Element], row: _Row) -> list[Link]:
+    found = []
+    for a, b in pairwise(row.starts):
+        corners = ((row.ends[a], row.middle), (row.starts[b], row.middle))
+        found.append(arrow(elements[a].piece, elements[b].piece, corners, elements[b].link))
+    return found
+
+
+def _turn(elements: Sequence[Element], row: _Row, after: _Row) -> Link:
     """The line from the end of a row to the beginning of the next."""
     last, first = max(row.ends), min(after.starts)
     out, corridor = row.right + TAIL - 3, row.bottom + CORRIDOR / 2
@@ -243,4 +267,4 @@ def _turn(pieces: Sequence[Piece], row: _Row, after: _Row) -> Link:
         (2.0, after.middle),
         (after.starts[first], after.middle),
     )
-    return arrow(pieces[last], pieces[first], corners)
+    return arrow(elements[last].piece, elements[first].piece, corners, elements[first].link)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from elision.show.outline_overlay import State
 
 FrameKind: TypeAlias = Literal["any", "tangle", "choice", "together", "series"]
-LinkKind: TypeAlias = Literal["then", "aside"]
+LinkKind: TypeAlias = Literal["then", "usually", "aside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An arrow from steps to those that come next, or a dotted line from a note to its place."""
+    """An arrow from steps to those that come next, surely or usually, or a line to a note."""
 
     kind: LinkKind
     before: tuple[int, ...]
@@ -79,13 +79,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Rare steps, folded into a few small lines."""
+    """Rare steps, folded into a few small lines; faded if a telling is laid over."""
 
     x: float
     y: float
     width: float
     height: float
     steps: tuple[int, ...]
+    faded: bool
     texts: tuple[Text, ...]
     tip: str
 

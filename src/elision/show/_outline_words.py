@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from elision.outline_reading import OFTEN, SURE
 from elision.show._boxes import PADDING, PERCENT, Bar, Text, font
 from elision.show._outline_shapes import StepBox
 from elision.show.words import (
@@ -25,17 +26,21 @@ if TYPE_CHECKING:
     from elision.show._boxes import TextRole
     from elision.show.outline_overlay import Laid
 
-SURE = 0.8
-"""From this probability on, a step counts as always done."""
-
 SELDOM_TOLD = 0.5
-OFTEN_AGAIN = 0.2
+AGAIN_SIGN = "↻"
 FAINTEST = 0.3
 
 CUTS = (72, 150, 300)
 """Characters of a long label, the first by which it differs from all others."""
 
 NARROW, WIDE, STEP = 64.0, 128.0, 8.0
+WIDEST = 224.0
+"""Room that a long word gets at most, not to be broken."""
+
+SHORT = 104.0
+"""Labels no wider than this are not broken."""
+
+SIGN = 18.0
 NAME_LINE, SMALL_LINE = 15.0, 14.0
 ALL_LINES = 100
 WORDINGS = 5
@@ -49,12 +54,12 @@ class Sheet:
         self.laid = laid
         self.labels = labels([step.name for step in outline.steps])
         self.happens = [0.0] * len(outline.steps)
-        self.chosen = [False] * len(outline.steps)
+        self.optional = [False] * len(outline.steps)
         for unit in outline.units:
             for branch, share in zip(unit.branches, unit.shares, strict=True):
                 for step in branch:
                     self.happens[step] = unit.happens * share
-                    self.chosen[step] = len(unit.branches) > 1
+                    self.optional[step] = len(unit.steps) == 1 and unit.happens < SURE
 
     def ink(self, steps: Iterable[int]) -> float:
         """How strongly steps are drawn: by how often the most told of them is."""
@@ -64,15 +69,13 @@ class Sheet:
 
     def marks(self, step: int) -> list[tuple[str, TextRole]]:
         """What stands below the label."""
-        found: list[tuple[str, TextRole]] = []
         if self.laid is not None:
             return self._telling_marks(step, self.laid)
-        one = self.outline.steps[step]
-        if one.told < SELDOM_TOLD and self.happens[step] >= SURE:
-            found.append(("often unsaid", "more"))
-        if one.again >= OFTEN_AGAIN:
-            found.append(("↻ repeated", "more"))
-        return found
+        often = self.outline.steps[step].told < SELDOM_TOLD and self.happens[step] >= SURE
+        return [("often unsaid", "more")] if often else []
+
+    def _again(self, step: int) -> bool:
+        return self.laid is None and self.outline.steps[step].again >= OFTEN
 
     def _telling_marks(self, step: int, laid: Laid) -> list[tuple[str, TextRole]]:
         state = laid.states[step]
@@ -92,7 +95,10 @@ class Sheet:
         size, bold = font("name")
         label = self.labels[step]
         least = max([longest_word(label, size, bold=bold), *map(_width, self.marks(step))])
-        room = NARROW
+        room = NARROW + (SIGN if self._again(step) else 0.0)
+        if width(label, size, bold=bold) <= SHORT:
+            lines = 1
+        widest = max(widest, min(least, WIDEST))
         while room < widest and (
             room < least or len(wrapped(label, room, size, bold=bold, lines=ALL_LINES)) > lines
         ):
@@ -113,9 +119,12 @@ class Sheet:
         one = self.outline.steps[step]
         bar = None
         if self.laid is None:
-            bar = Bar(PADDING, y + 4, room - PERCENT, 5.0, one.told)
-            told = percent(one.told)
-            texts.append(Text(PADDING + room, round(y + 10.5, 2), told, "percent", "end"))
+            sign = SIGN if self._again(step) else 0.0
+            bar = Bar(PADDING, y + 4, room - PERCENT - sign, 5.0, one.told)
+            base, right = round(y + 10.5, 2), PADDING + room
+            texts.append(Text(right, base, percent(one.told), "percent", "end"))
+            if sign:
+                texts.append(Text(right - PERCENT + 2, base, AGAIN_SIGN, "more", "end"))
             y += SMALL_LINE
         return StepBox(
             step=step,
@@ -127,7 +136,7 @@ class Sheet:
             told=one.told,
             happens=self.happens[step],
             ink=round(FAINTEST + (1 - FAINTEST) * self.ink([step]), 3),
-            optional=not self.chosen[step] and self.happens[step] < SURE,
+            optional=self.optional[step],
             state=self.laid.states[step] if self.laid else None,
             lines=self.laid.lines[step] if self.laid else (),
             texts=tuple(texts),

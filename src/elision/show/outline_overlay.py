@@ -41,12 +41,15 @@ class Laid:
         Probability that it happened.
     strange
         Events of the telling that are no step.
+    length
+        Number of its lines.
     """
 
     states: tuple[State, ...]
     lines: tuple[tuple[int, ...], ...]
     chance: tuple[float, ...]
     strange: tuple[str, ...]
+    length: int
 
 
 def laid_over(outline: Outline, telling: Sequence[str | None]) -> Laid:
@@ -81,6 +84,7 @@ def laid_over(outline: Outline, telling: Sequence[str | None]) -> Laid:
         tuple(map(tuple, lines)),
         tuple(float(one) for one in chance),
         tuple(dict.fromkeys(strange)),
+        len(told),
     )
 
 
@@ -114,7 +118,7 @@ def out_of_order(outline: Outline, told: Sequence[int | None]) -> frozenset[int]
 
 
 def _cover(pairs: NDArray[np.bool_]) -> list[int]:
-    """Return the fewest numbers that every pair has one of, for pairs that are transitive (Kőnig)."""
+    """Return the fewest numbers that every pair has one of; the pairs are transitive (Kőnig)."""
     partner = maximum_bipartite_matching(csr_array(pairs), perm_type="row").tolist()
     matched = {row for row in partner if row >= 0}
     rows = {row for row in range(len(pairs)) if row not in matched}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from elision.errors import InputError
 from elision.observations import short
 from elision.show._boxes import PLAIN, TERMINAL, Text, font
-from elision.show._outline_blocks import blocks
+from elision.show._outline_blocks import blocks, loosened
 from elision.show._outline_legend import Key, legend
-from elision.show._outline_pieces import Builder
-from elision.show._outline_rare import asides, shown_branches
+from elision.show._outline_pieces import Builder, Element
+from elision.show._outline_rare import RARE, asides, shown_branches
 from elision.show._outline_rows import rows
 from elision.show._outline_shapes import Frame, Link, Note, Piece, StepBox, along, shifted
 from elision.show._outline_telling import summary
@@ -30,11 +30,16 @@ if TYPE_CHECKING:
 __all__ = ["Frame", "Key", "Link", "Note", "OutlinePicture", "StepBox", "outline_picture"]
 
 MARGIN = 16.0
-ROOMS = (840.0, 960.0, 1100.0, 1240.0, 1368.0)
-"""Widths of the course that are tried, until it is no higher than `HIGHEST`."""
+ROOMS = (480.0, 660.0, 840.0, 950.0, 1060.0, 1210.0, 1368.0)
+"""Widths that the course may have."""
 
-HIGHEST = 560.0
-NARROWEST = 420.0
+GLANCE = (1060.0, 480.0)
+"""Of the widths that fit into this, the one is taken that makes the course lowest."""
+
+SCREEN = (1368.0, 580.0)
+"""If the course does not even fit into this, more of it counts as rare."""
+
+NARROWEST = 520.0
 STRANGE = 5
 """Events that are no step, named at most."""
 
@@ -83,37 +88,58 @@ def outline_picture(
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {short(title)}, expected a text")
     sheet = Sheet(outline, None if telling is None else laid_over(outline, telling))
-    shown = shown_branches(outline, sheet.laid)
-    whole = blocks(outline.order, sorted(shown)) if shown else None
-    course = _course(sheet, shown, whole, ROOMS[0])
-    for room in ROOMS[1:]:
-        if course.height <= HIGHEST:
-            break
-        course = _course(sheet, shown, whole, room)
+    whole, course = _best(sheet)
     above = outline.title if title is None else title
     return _assembled(sheet, whole, course, cleaned(above) if above else "")
 
 
-def _course(
-    sheet: Sheet, shown: Mapping[int, Branches], whole: Block | None, room: float
-) -> Rows:
+def _best(sheet: Sheet) -> tuple[Block | None, Rows]:
+    """The course at the width that suits it best, without so much that it fits on a screen."""
+    found: list[tuple[Block | None, Rows]] = []
+    for rare in RARE:
+        shown = shown_branches(sheet.outline, sheet.laid, rare)
+        whole = _whole(sheet.outline, sorted(shown)) if shown else None
+        course = min((_course(sheet, shown, whole, room) for room in ROOMS), key=_cost)
+        found.append((whole, course))
+        if _size(course, SCREEN) <= 1:
+            break
+    return min(found, key=lambda one: max(1.0, _size(one[1], SCREEN)))
+
+
+def _size(course: Rows, room: tuple[float, float]) -> float:
+    return max(course.width / room[0], course.height / room[1])
+
+
+def _cost(course: Rows) -> tuple[float, float, float]:
+    return max(1.0, _size(course, GLANCE)), course.height, course.width
+
+
+def _whole(outline: Outline, units: Sequence[int]) -> Block:
+    place = [
+        sum(outline.steps[step].place for step in unit.steps) / len(unit.steps)
+        for unit in outline.units
+    ]
+    return loosened(blocks(outline.order, units), outline.order, place)
+
+
+def _course(sheet: Sheet, shown: Mapping[int, Branches], whole: Block | None, room: float) -> Rows:
     """The main course from start to end in a room so wide, and what is rare below it."""
     found = Builder(sheet, shown, room).course(whole) if whole else []
-    pieces = [_terminal("start"), *(piece for piece, _ in found), _terminal("end")]
-    units = [(), *(units for _, units in found), ()]
-    return rows(pieces, asides(sheet, shown, units), room)
+    start, end = (Element(_terminal(name), (), "then") for name in ("start", "end"))
+    elements = [start, *found, end]
+    return rows(elements, asides(sheet, shown, [one.units for one in elements]), room)
 
 
 def _terminal(name: str) -> Piece:
     wide, high = TERMINAL
     text = Text(wide / 2, high / 2 + 4, name, "end", "middle")
-    box = StepBox(None, name, 0.0, 0.0, wide, high, 1.0, 1.0, 1.0, False, None, (), (text,), None, name)
+    box = StepBox(
+        None, name, 0.0, 0.0, wide, high, 1.0, 1.0, 1.0, False, None, (), (text,), None, name
+    )
     return Piece(wide, high, (), 1.0, (box,))
 
 
-def _assembled(
-    sheet: Sheet, whole: Block | None, course: Rows, title: str
-) -> OutlinePicture:
+def _assembled(sheet: Sheet, whole: Block | None, course: Rows, title: str) -> OutlinePicture:
     """Put heading, drawing and legend below one another."""
     room = max(course.width, NARROWEST)
     heading, top = _heading(sheet, title, room)
@@ -126,7 +152,7 @@ def _assembled(
         curve = along(link.curve, MARGIN, top)
         links.append(Link(link.kind, link.before, link.after, curve, link.ink))
     corner = (MARGIN, round(top + course.height + MARGIN + 2, 1))
-    keys, bottom = legend(boxes, notes, room, corner)
+    keys, bottom = legend(boxes, links, notes, room, corner)
     return OutlinePicture(
         width=round(room + 2 * MARGIN, 1),
         height=round(bottom + MARGIN, 1),
@@ -158,12 +184,15 @@ def _heading(sheet: Sheet, title: str, room: float) -> tuple[list[Text], float]:
 
 def _caption(sheet: Sheet) -> str:
     steps, tellings = len(sheet.outline.steps), sheet.outline.tellings
-    text = f"{steps} step{'' if steps == 1 else 's'}"
+    text = f"{steps} step{'' if steps == 1 else 's'}" if steps else "no step is told often enough"
     if tellings:
         text += f", learned from {tellings} telling{'' if tellings == 1 else 's'}"
-    if sheet.laid is not None and sheet.laid.strange:
-        strange = sheet.laid.strange
+    if sheet.laid is None:
+        return text
+    lines, strange = sheet.laid.length, sheet.laid.strange
+    text += f"; laid over it, a telling of {lines} line{'' if lines == 1 else 's'}"
+    if strange:
         named = ", ".join(isolated(event, 60) for event in strange[:STRANGE])
         more = f" and {len(strange) - STRANGE} more" if len(strange) > STRANGE else ""
-        text += f"; told, but no step of it: {named}{more}"
+        text += f", of which no step: {named}{more}"
     return text

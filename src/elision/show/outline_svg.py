@@ -1,4 +1,8 @@
-"""A picture of an outline as SVG: no script, nothing from elsewhere, colours for both themes."""
+"""A picture of an outline as SVG: no script, nothing from elsewhere, colours for both themes.
+
+What is drawn names its colours by class, ``fill-told`` or ``line-told``, so that a style sheet or
+another painter needs to know nothing else.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from elision.show import svg as scripts
 from elision.show._boxes import BOLD, PLAIN, SIZES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from elision.show._boxes import Bar, Text
     from elision.show._outline_legend import Key
     from elision.show._outline_shapes import Frame, Link, Note, StepBox
@@ -19,30 +25,256 @@ if TYPE_CHECKING:
 
 LIGHT = {
     **scripts.LIGHT,
+    "step": "#ffffff",
     "frame": "#f1f3f5",
     "frame-line": "#b9c1c9",
-    "step": "#ffffff",
-    "unsaid": "#fdeccb",
+    "unsaid": "#fdebc8",
     "unsaid-line": "#96520a",
     "astray": "#fbdcd8",
     "astray-line": "#b3261e",
 }
 DARK = {
     **scripts.DARK,
-    "frame": "#1d2226",
+    "step": "#262c31",
+    "frame": "#1c2125",
     "frame-line": "#47515a",
-    "step": "#15181b",
     "unsaid": "#3b2a10",
     "unsaid-line": "#f2b65e",
     "astray": "#46201d",
     "astray-line": "#ff9d93",
 }
 
-FADED = 0.45
-LEAST_LINE, LEAST_TEXT = 0.35, 0.72
-THICK, THIN = 2.4, 1.4
-SHAFT, TIE = 1.8, 1.1
-DASHES, DOTS = "5 4", "1.5 3"
+FADED = 0.6
+PALEST_LINE, PALEST_TEXT = 0.25, 0.7
+"""Opacity of what nobody tells; contrast with the paper stays legible."""
 
-STATES = ("told", "unsaid", "astray")
-SOFT = ("caption", "percent", "more")
+MARKED, PLAIN_LINE, ARROW, TIE = 2.4, 1.5, 1.8, 1.1
+DASHES, DOTS = "5 4", "1.5 3.5"
+SOFT = frozenset({"caption", "percent", "more"})
+
+_SIZES = "".join(
+    f".elision-outline .{role} {{ font-size: {size}px; }}\n" for role, size in sorted(SIZES.items())
+)
+_COLOURS = "".join(
+    f".elision-outline .fill-{name} {{ fill: var(--elision-{name}); }}\n"
+    f".elision-outline .line-{name} {{ stroke: var(--elision-{name}); }}\n"
+    for name in LIGHT
+)
+RULES = f"""
+.elision-outline {{ font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue",
+  Arial, sans-serif; font-size: {PLAIN}px; font-variant-numeric: tabular-nums; }}
+.elision-outline text {{ unicode-bidi: isolate; white-space: pre; }}
+{_SIZES}{", ".join(f".elision-outline .{role}" for role in sorted(BOLD))} {{ font-weight: 600; }}
+.elision-outline path {{ stroke-linecap: round; stroke-linejoin: round; }}
+{_COLOURS}"""
+
+
+def style(theme: Theme = "auto") -> str:
+    """Return the style sheet of pictures of outlines.
+
+    For "auto" the colours are custom properties that any rule of a page overrides, such as
+    ``--elision-paper``. "light" and "dark" have plain colours.
+    """
+    palette = DARK if theme == "dark" else LIGHT
+    plain = re.sub(r"var\(--elision-([a-z-]+)\)", lambda found: palette[found[1]], RULES)
+    if theme != "auto":
+        return plain
+    light, dark = (
+        " ".join(f"--elision-{name}: {colour};" for name, colour in colours.items())
+        for colours in (LIGHT, DARK)
+    )
+    # Programs that know no custom properties skip the block and keep the plain colours.
+    return f"""{plain}@supports (fill: var(--elision-ink)) {{
+:where(.elision-outline) {{ {light} }}
+@media (prefers-color-scheme: dark) {{ :where(.elision-outline) {{ {dark} }} }}{RULES}}}
+"""
+
+
+def outline_svg(picture: OutlinePicture, *, theme: Theme = "auto", styled: bool = True) -> str:
+    """Write a picture of an outline as SVG.
+
+    Steps are ``g.step`` with ``data-step``, ``data-told`` and ``data-happens``; the classes
+    ``told``, ``unsaid``, ``astray`` and ``faded`` mark a telling. There are no ids, so that a page
+    can hold many pictures.
+
+    Parameters
+    ----------
+    picture
+        What to write.
+    theme
+        "light", "dark", or "auto" for what the reader prefers.
+    styled
+        Whether to include the style sheet; a page that serves `style` itself does not need it.
+    """
+    width, height = _number(picture.width), _number(picture.height)
+    name = picture.title or picture.summary.partition(".")[0]
+    parts = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="elision-outline" role="img"'
+            f' width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+        ),
+        f"<title>{escape(name)}</title>",
+        f"<desc>{escape(picture.summary)}</desc>",
+        f"<style>{style(theme)}</style>" if styled else "",
+        _rectangle((0, 0, picture.width, picture.height), 0, "fill-paper"),
+        *_group("frames", map(_frame, picture.frames)),
+        *_group("links", map(_link, picture.links)),
+        *_group("notes", map(_note, picture.notes)),
+        *_group("steps", map(_step, picture.boxes)),
+        *_group("words", map(_text, picture.texts)),
+        *_group("keys", map(_key, picture.keys)),
+        "</svg>",
+    ]
+    return "\n".join(filter(None, parts)) + "\n"
+
+
+def _group(name: str, parts: Iterable[str]) -> list[str]:
+    return [f'<g class="{name}">', *parts, "</g>"]
+
+
+def _number(value: float) -> str:
+    """A length with at most two digits after the point, and none that say nothing."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _opacity(value: float) -> str:
+    return "" if value >= 1 else f' opacity="{_number(value)}"'
+
+
+def _rectangle(
+    box: tuple[float, float, float, float],
+    radius: float,
+    colours: str,
+    thickness: float = 0.0,
+    dashes: str = "",
+    opacity: float = 1.0,
+) -> str:
+    names = zip(("x", "y", "width", "height"), box, strict=True)
+    place = " ".join(f'{name}="{_number(value)}"' for name, value in names)
+    line = f' stroke-width="{_number(thickness)}"' if thickness else ""
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    rounded = f' rx="{_number(radius)}"' if radius else ""
+    return f'<rect class="{colours}" {place}{rounded}{line}{dashed}{_opacity(opacity)}/>'
+
+
+def _text(text: Text, colour: str = "", opacity: float = 1.0) -> str:
+    colour = colour or ("soft" if text.role in SOFT else "ink")
+    anchor = "" if text.anchor == "start" else f' text-anchor="{text.anchor}"'
+    place = f'x="{_number(text.x)}" y="{_number(text.y)}"'
+    return (
+        f'<text class="{text.role} fill-{colour}" {place}{anchor}{_opacity(opacity)}>'
+        f"{escape(text.text)}</text>"
+    )
+
+
+def _within(box: StepBox | Frame | Note, inside: Iterable[str]) -> str:
+    """The inner svg cuts off what some font may draw beyond the box."""
+    names = ("x", "y", "width", "height")
+    place = " ".join(f'{name}="{_number(getattr(box, name))}"' for name in names)
+    return f"<svg {place}>{''.join(inside)}</svg>"
+
+
+def _place(box: StepBox | Frame | Note | Key) -> tuple[float, float, float, float]:
+    return box.x, box.y, box.width, box.height
+
+
+def _bar(bar: Bar) -> str:
+    whole = (bar.x, bar.y, bar.width, bar.height)
+    part = (bar.x, bar.y, bar.width * bar.share, bar.height)
+    return _rectangle(whole, 1, "fill-track") + _rectangle(part, 1, "fill-bar")
+
+
+def _step(box: StepBox) -> str:
+    marked = box.state in ("told", "unsaid", "astray")
+    fill, line = (box.state, f"{box.state}-line") if marked else ("step", "outline")
+    strength = FADED if box.state == "faded" else 1.0
+    outline = _rectangle(
+        _place(box),
+        7 if box.step is not None else 13,
+        f"fill-{fill if box.step is not None else 'box'} line-{line}",
+        MARKED if marked else PLAIN_LINE,
+        DASHES if box.optional and not marked else "",
+        strength * (1 if marked else PALEST_LINE + (1 - PALEST_LINE) * box.ink),
+    )
+    pale = FADED if box.state == "faded" else PALEST_TEXT + (1 - PALEST_TEXT) * box.ink
+    inside = [_bar(box.bar)] if box.bar else []
+    for text in box.texts:
+        note = text.role == "note" and marked
+        inside.append(_text(text, line if note else "", pale if text.role == "name" else strength))
+    names = " ".join(["step", *([box.state] if box.state else [])])
+    data = ""
+    if box.step is not None:
+        data = (
+            f' data-step="{box.step}" data-told="{box.told:.6g}" data-happens="{box.happens:.6g}"'
+        )
+    return (
+        f'<g class="{names}"{data}><title>{escape(box.tip)}</title>'
+        f"{outline}{_within(box, inside)}</g>"
+    )
+
+
+def _frame(frame: Frame) -> str:
+    outline = _rectangle(
+        _place(frame), 9, "fill-frame line-frame-line", 1.2, DASHES if frame.optional else ""
+    )
+    return (
+        f'<g class="frame {frame.kind}"><title>{escape(frame.tip)}</title>'
+        f"{outline}{_within(frame, map(_text, frame.texts))}</g>"
+    )
+
+
+def _note(note: Note) -> str:
+    outline = _rectangle(_place(note), 5, "fill-frame line-frame-line", 1, DOTS)
+    opacity = _opacity(FADED if note.faded else 1.0)
+    return (
+        f'<g class="note"{opacity}><title>{escape(note.tip)}</title>'
+        f"{outline}{_within(note, map(_text, note.texts))}</g>"
+    )
+
+
+def _link(link: Link) -> str:
+    if link.kind == "aside":
+        return f'<g class="aside">{_path(link.curve, TIE, DOTS)}</g>'
+    opacity = _opacity(PALEST_LINE + (1 - PALEST_LINE) * (0.4 + 0.6 * link.ink))
+    return f'<g class="link"{opacity}>{_arrow(link.curve, link.kind)}</g>'
+
+
+def _arrow(curve: Curve, kind: str) -> str:
+    shaft, head = scripts.arrow(curve, ARROW)
+    dashes = DASHES if kind == "usually" else ""
+    corners = "L".join(f"{_number(x)} {_number(y)}" for x, y in head)
+    return f'{_path(shaft, ARROW, dashes)}<path class="fill-edge" d="M{corners}Z"/>'
+
+
+def _path(curve: Curve, thickness: float, dashes: str = "") -> str:
+    first, *rest = (f"{_number(x)} {_number(y)}" for x, y in curve)
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return (
+        f'<path class="line-edge" fill="none" d="M{first}C{" ".join(rest)}"'
+        f' stroke-width="{_number(thickness)}"{dashed}/>'
+    )
+
+
+def _key(key: Key) -> str:
+    return f'<g class="key">{_swatch(key)}{_text(key.text)}</g>'
+
+
+def _swatch(key: Key) -> str:
+    middle = key.y + key.height / 2
+    if key.sign == "words":
+        return ""
+    if key.sign in ("then", "usually"):
+        curve = tuple((key.x + key.width * part, middle) for part in (0, 0.33, 0.67, 1))
+        return _arrow(curve, key.sign)
+    if key.sign == "bar":
+        whole = (key.x, middle - 2.5, key.width, 5.0)
+        return _rectangle(whole, 1, "fill-track") + _rectangle(
+            (*whole[:2], key.width * 0.6, 5.0), 1, "fill-bar"
+        )
+    if key.sign in ("told", "unsaid", "astray"):
+        return _rectangle(_place(key), 3, f"fill-{key.sign} line-{key.sign}-line", MARKED)
+    if key.sign == "note":
+        return _rectangle(_place(key), 3, "fill-frame line-frame-line", 1, DOTS)
+    dashes = DASHES if key.sign == "optional" else ""
+    faded = FADED if key.sign == "faded" else 1.0
+    return _rectangle(_place(key), 3, "fill-step line-outline", PLAIN_LINE, dashes, faded)

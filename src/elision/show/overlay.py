@@ -58,13 +58,15 @@ def overlay(
     """
     packer = Packer(script.events, unknown=unknown)
     items = list(telling)
-    packed = packer.pack([items])
+    packer.pack([items])  # complains of what is no observation
     kept = packer.kept(items)
-    path = script.lattice.align(packed)[0]
-    if not path.states and path.log_prob == float("-inf"):
+    path = script.align(kept)
+    if path.spurious:
         raise impossible()
+    number = {name: k for k, name in enumerate(script.states)}
+    passed = [(number[step.state], step.position) for step in path.steps if step.state is not None]
     roles: dict[int, Role] = {}
-    for state, place in zip(path.states, path.events, strict=True):
+    for state, place in passed:
         if place is None:
             roles.setdefault(state, Role("silent"))
             continue
@@ -72,7 +74,7 @@ def overlay(
         part: Part = "filled" if kept[place] is None or before.part == "filled" else "told"
         event = _event(script, state, kept[place])
         roles[state] = Role(part, (*before.events, event), (*before.places, place + 1))
-    steps = (0, *path.states, script.size - 1)
+    steps = (0, *(state for state, _ in passed), script.size - 1)
     edges = dict.fromkeys(pairwise(steps))
     return Overlay(roles, tuple(edges), path.log_prob)
 

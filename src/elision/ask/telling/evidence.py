@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elision.ask._evidence import BROKEN_OFF, shares_of
+from elision.ask._evidence import BROKEN_OFF, shares_of, told_rates
 from elision.ask.telling.slots import model_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def evidence_of(
         p(x) = BY_MEMORY P(x | past) + (1 - BY_MEMORY) r(x)
     """
     model = model_of(witness.script)
-    rates = witness.hops.visits() @ witness.script.emission
+    rates = told_rates(witness.script, witness.hops)
     rates = rates / max(rates.sum(), np.finfo(float).tiny)
     weights = np.zeros((len(symbols), len(model.events)))
     means = np.full(len(symbols), -1, np.int64)

@@ -1,0 +1,106 @@
+"""How surely the place of each step has been passed, kept up to date event by event.
+
+The place of a step that was not told lies before, between or after the units told; which, their
+order with the step says. If it lies after the last event, it is still to come: the rest of its
+probability is that of having been passed.
+
+What speaks for an alarm is counted by tellings alone, not by the order that was learned from them:
+so a telling can be judged by all others, its own counts taken off, as a new one would be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision.outline import log_counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elision.outline import Outline
+
+LARGEST_ODDS = 30.0
+"""Log-odds are cut here: beyond, only the number of events told would speak."""
+
+
+class Passing(NamedTuple):
+    """What is known of an unfinished telling.
+
+    Attributes
+    ----------
+    logs
+        (units, units): log-probability that the first comes before the second.
+    told
+        (steps,): whether each was told.
+    behind, ahead
+        (steps,): log-weight of all places between events told, and of the place after the last.
+    heard
+        (units,): whether something of each was told.
+    """
+
+    outline: Outline
+    logs: NDArray[np.float64]
+    told: NDArray[np.bool_]
+    behind: NDArray[np.float64]
+    ahead: NDArray[np.float64]
+    heard: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, outline: Outline, pairs: NDArray[np.int64] | None = None) -> Passing:
+        """Before anything is told; ``pairs`` are counted orders, by default the outline's."""
+        steps = len(outline.steps)
+        logs = outline.log_counted if pairs is None else log_counted(pairs)
+        return cls(
+            outline,
+            logs,
+            np.zeros(steps, bool),
+            np.full(steps, -np.inf),
+            np.zeros(steps),
+            np.zeros(len(outline.units), bool),
+        )
+
+    def tell(self, step: int) -> Passing:
+        """Return what is known after one more step was told."""
+        outline = self.outline
+        unit = outline.unit_of[step]
+        told, heard = self.told.copy(), self.heard.copy()
+        told[step] = heard[unit] = True
+        if self.heard[unit]:
+            return self._replace(told=told)
+        logs, units = self.logs, outline.unit_numbers
+        behind = np.logaddexp(self.behind, self.ahead) + logs[units, unit]
+        return Passing(outline, logs, told, behind, self.ahead + logs[unit, units], heard)
+
+    def odds(self) -> NDArray[np.float64]:
+        """Log-odds that the place of each step has been passed."""
+        return np.asarray(np.clip(self.behind - self.ahead, -LARGEST_ODDS, LARGEST_ODDS))
+
+    def passed(self) -> NDArray[np.float64]:
+        """Probability that the place of each step has been passed; one where it was told."""
+        return np.asarray(np.where(self.told, 1.0, 1 / (1 + np.exp(-self.odds()))))
+
+    def skips(self) -> NDArray[np.float64]:
+        """How much speaks for each step's having been skipped: the log-odds of alarms.
+
+        That its place has been passed, and that it would have been told: both must be.
+        """
+        usual = np.clip(self.outline.told_shares, 1e-3, 1 - 1e-3)
+        worth = self.odds() + np.log(usual / (1 - usual))
+        return np.asarray(np.where(self.told, -np.inf, worth))
+
+    def slip(self, step: int) -> tuple[float, int | None]:
+        """How much speaks for a step's coming too late, and which unit told it should precede.
+
+        Log-odds that it comes before that unit; minus infinity if nothing was told.
+        """
+        unit = self.outline.unit_of[step]
+        others = np.flatnonzero(self.heard)
+        others = others[others != unit]
+        if self.told[step] or not len(others):
+            return -np.inf, None
+        logs = self.logs
+        odds = logs[unit, others] - logs[others, unit]
+        worst = int(odds.argmax())
+        return float(odds[worst]), int(others[worst])

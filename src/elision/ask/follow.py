@@ -1,0 +1,360 @@
+"""Following a telling while it is told: what was skipped, what comes next, how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elision.ask._filters import first_filter
+from elision.ask._passing import Passing
+from elision.ask.fill import Answer
+from elision.ask.heard import hear, name_of
+from elision.errors import InputError
+from elision.observations import real, short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.ask._filters import Filter
+    from elision.ask.between import Story
+    from elision.ask.heard import Item
+    from elision.observations import Unknown
+    from elision.outline import Outline
+    from elision.script import Script
+
+RATE = 0.05
+"""One ordinary telling in twenty may raise a false alarm."""
+
+LEAST = 0.05
+"""Steps less probably passed are not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A step that was not told, though its place has probably been passed.
+
+    Attributes
+    ----------
+    event
+        The event that would have told it.
+    step
+        The step.
+    passed
+        Probability that its place is behind what was told last.
+    done
+        Probability that it was done all the same, by now, and only not told.
+    alarm
+        Whether so much speaks for its having been skipped as in few ordinary tellings.
+    """
+
+    event: str
+    step: str
+    passed: float
+    done: float
+    alarm: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfOrder:
+    """A step that was told too late.
+
+    Attributes
+    ----------
+    event
+        What was told.
+    position
+        Where, from 0.
+    before
+        The step told already that it usually comes before.
+    probability
+        How often it does.
+    alarm
+        Whether so much speaks for a slip as in few ordinary tellings.
+    """
+
+    event: str
+    position: int
+    before: str
+    probability: float
+    alarm: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What is known as of now.
+
+    Attributes
+    ----------
+    count
+        How many events were told so far.
+    skipped
+        Steps whose place has probably been passed untold, most certain first.
+    out_of_order
+        Steps told too late, in the order of telling.
+    next
+        What probably comes next, most probable first.
+    ended
+        Probability that nothing more comes.
+    progress
+        How much of what happens is behind, from 0 to 1.
+    unknown
+        What was told that the script does not know.
+    finished
+        Whether the telling is at its end.
+    """
+
+    count: int
+    skipped: tuple[Skipped, ...]
+    out_of_order: tuple[OutOfOrder, ...]
+    next: tuple[Answer, ...]
+    ended: float
+    progress: float
+    unknown: tuple[str, ...] = ()
+    finished: bool = False
+
+    @property
+    def alarms(self) -> tuple[Skipped | OutOfOrder, ...]:
+        """What is worth speaking up about."""
+        every: list[Skipped | OutOfOrder] = [*self.skipped, *self.out_of_order]
+        return tuple(one for one in every if one.alarm)
+
+    def __str__(self) -> str:
+        lines = [f"{self.progress:.0%} done" + (" (finished)" if self.finished else "")]
+        for skip in self.skipped:
+            mark = "!" if skip.alarm else " "
+            lines.append(f"{mark} skipped: {skip.step} (passed {skip.passed:.0%})")
+        for late in self.out_of_order:
+            mark = "!" if late.alarm else " "
+            usual = f"usually before {late.before}, {late.probability:.0%}"
+            lines.append(f"{mark} out of order: {late.event} ({usual})")
+        if not self.finished:
+            lines += [f"  next: {one.event}  {one.probability:.0%}" for one in self.next[:3]]
+        return "\n".join(lines)
+
+
+class _State(NamedTuple):
+    """All that changes with an event; what was before it stays, for undoing."""
+
+    events: int
+    filter: Filter
+    passing: Passing
+    slips: tuple[OutOfOrder, ...]
+    unknown: tuple[str, ...]
+
+
+class Follower:
+    """Follows one telling of a script: tell it events or sentences as they come.
+
+    Parameters
+    ----------
+    script
+        The script of the activity.
+    false_alarms
+        Share of ordinary tellings that may have an alarm, for skipped steps and for steps out of
+        order each; see `knows_alarms`.
+    unknown
+        "ignore" notes what the script does not know in ``now().unknown``; "error" refuses it.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> follow = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_.follow()
+    >>> print(follow.tell("walk to door"))
+    34% done
+    ! skipped: hear doorbell (passed 96%)
+      next: open door  58%
+      next: look through peephole  34%
+      next: greet visitor  5%
+    >>> follow.undo().count
+    0
+    """
+
+    def __init__(
+        self, script: Script, *, false_alarms: float = RATE, unknown: Unknown = "ignore"
+    ) -> None:
+        rate = real(false_alarms)
+        if not 0 < rate < 1:
+            raise InputError(f"false_alarms is {short(false_alarms)}, expected a share under 1")
+        self._script, self._unknown = script, unknown
+        self._outline: Outline = script.outline()
+        alarms = self._outline.alarms
+        self.knows_alarms = alarms is not None and alarms.known(rate)
+        """Whether there were enough tellings to know how rare an alarm is."""
+        self._skip_limit = float("inf") if alarms is None else alarms.threshold("skipped", rate)
+        self._slip_limit = (
+            float("inf") if alarms is None else alarms.threshold("out_of_order", rate)
+        )
+        self._numbers = {event: o for o, event in enumerate(script.events)}
+        self._states = [
+            _State(0, first_filter(script), Passing.of(self._outline), (), ()),
+        ]
+        self._told: list[str] = []
+        self._finished = False
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What was told so far."""
+        return tuple(self._told)
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Steps whose place has probably been passed untold, most certain first."""
+        return self.now().skipped
+
+    @property
+    def out_of_order(self) -> tuple[OutOfOrder, ...]:
+        """Steps told too late."""
+        return self._states[-1].slips
+
+    @property
+    def next(self) -> tuple[Answer, ...]:
+        """What probably comes next."""
+        return self.now().next
+
+    @property
+    def progress(self) -> float:
+        """How much of what happens is behind, from 0 to 1."""
+        return self.now().progress
+
+    def tell(self, item: Item) -> Now:
+        """Tell an event or a sentence, and return what is known then."""
+        if self._finished:
+            raise InputError("the telling is finished", hint="undo() takes that back")
+        heard = hear(self._script, [item], unknown=self._unknown)
+        state = self._states[-1]
+        if not heard.items:
+            state = state._replace(unknown=(*state.unknown, name_of(item)))
+        names = [name_of(one) for one in heard.items]
+        for name in names:
+            state = self._after(state, name)
+        self._told += names
+        self._states.append(state)
+        return self.now()
+
+    def tell_all(self, items: Sequence[Item]) -> Now:
+        """Tell several, one after the other."""
+        for item in items:
+            self.tell(item)
+        return self.now()
+
+    def undo(self) -> Now:
+        """Take back what was told last, or that the telling is finished."""
+        if self._finished:
+            self._finished = False
+        elif len(self._states) > 1:
+            self._states.pop()
+            del self._told[self._states[-1].events :]
+        else:
+            raise InputError("nothing was told that could be taken back")
+        return self.now()
+
+    def finish(self) -> Now:
+        """Say that this was all: what is untold now has been passed."""
+        self._finished = True
+        return self.now()
+
+    def story(self) -> Story:
+        """What happened unsaid, in all that was told so far."""
+        return self._script.between(self.told)
+
+    def now(self) -> Now:
+        """What is known as of now."""
+        state = self._states[-1]
+        chances = np.exp(state.filter.next_log_probs())
+        order = np.argsort(-chances[:-1], kind="stable")[:10].tolist()
+        return Now(
+            count=state.events,
+            skipped=self._skipped(state),
+            out_of_order=state.slips,
+            next=()
+            if self._finished
+            else tuple(Answer(self._script.events[o], float(chances[o])) for o in order),
+            ended=1.0 if self._finished else float(chances[-1]),
+            progress=self._progress(state),
+            unknown=state.unknown,
+            finished=self._finished,
+        )
+
+    def _after(self, state: _State, event: str) -> _State:
+        number = self._numbers.get(event)
+        if number is None:
+            raise InputError(f"{short(event)} is no event of the script")
+        step = self._step(state, event)
+        slips, passing = state.slips, state.passing
+        if step is not None:
+            worth, unit = passing.slip(step)
+            if unit is not None and worth > 0:
+                slips = (*slips, self._out_of_order(event, state.events, step, unit, worth))
+            passing = passing.tell(step)
+        return _State(state.events + 1, state.filter.tell(number), passing, slips, state.unknown)
+
+    def _step(self, state: _State, event: str) -> int | None:
+        """The step that an event tells: the first of its steps that is not told yet."""
+        steps = self._outline.steps_of.get(event, ())
+        untold = [step for step in steps if not state.passing.told[step]]
+        if len(untold) > 1:
+            passed = state.passing.passed()
+            here = [step for step in untold if passed[step] < 0.5]
+            untold = here or untold[-1:]
+        return untold[0] if untold else (steps[-1] if steps else None)
+
+    def _out_of_order(
+        self, event: str, position: int, step: int, unit: int, worth: float
+    ) -> OutOfOrder:
+        outline = self._outline
+        own = outline.unit_of[step]
+        first = outline.units[unit].steps
+        told = next((s for s in first if self._states[-1].passing.told[s]), first[0])
+        return OutOfOrder(
+            event,
+            position,
+            outline.steps[told].name,
+            float(outline.ahead[own, unit]),
+            worth > self._slip_limit,
+        )
+
+    def _skipped(self, state: _State) -> tuple[Skipped, ...]:
+        passing, outline = state.passing, self._outline
+        passed = np.where(passing.told, 1.0, 1.0 if self._finished else passing.passed())
+        done = outline.happened(np.flatnonzero(passing.told).tolist())
+        worth = passing.skips()
+        found = []
+        for step in np.flatnonzero(~passing.told & (passed >= LEAST)).tolist():
+            expected = float(outline.told_shares[step]) * self._open(state, step)
+            if passed[step] * expected < LEAST:
+                continue
+            alarm = bool(worth[step] > self._skip_limit) and self._open(state, step) > 0
+            found.append(
+                Skipped(
+                    outline.steps[step].event,
+                    outline.steps[step].name,
+                    float(passed[step]),
+                    float(passed[step] * done[step]),
+                    alarm,
+                )
+            )
+        return tuple(sorted(found, key=lambda one: (not one.alarm, -one.passed, one.step)))
+
+    def _open(self, state: _State, step: int) -> float:
+        """Whether a step can still be expected: nothing was told instead of it."""
+        unit = self._outline.units[self._outline.unit_of[step]]
+        told = [
+            branch for branch in unit.branches if any(state.passing.told[other] for other in branch)
+        ]
+        return float(not told or any(step in branch for branch in told))
+
+    def _progress(self, state: _State) -> float:
+        if self._finished:
+            return 1.0
+        passing = state.passing
+        happens = self._outline.happened(np.flatnonzero(passing.told).tolist())
+        weight = np.where(passing.told, 1.0, happens)
+        total = float(weight.sum())
+        return float((weight * passing.passed()).sum() / total) if total > 0 else 0.0
+
+
+def follow(script: Script, **options: Any) -> Follower:
+    """Follow a telling of a script while it is told; see `Follower`."""
+    return Follower(script, **options)

@@ -1,0 +1,184 @@
+"""Following a telling of which it is not known what it is of, over a library of scripts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask._evidence import BROKEN_OFF, STRAY, told_rates
+from elision.ask._filters import first_filter
+from elision.ask.follow import RATE, Follower
+from elision.ask.telling.evidence import BY_MEMORY
+from elision.errors import InputError
+from elision.observations import short
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elision.ask._filters import Filter
+    from elision.ask.follow import Now
+    from elision.ask.identify import Identification, Identifier, Witness
+    from elision.script import Script
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Which activity it is, as of now, and what is known of it.
+
+    ``now`` is None where it is probably none of the scripts.
+    """
+
+    activities: Identification
+    now: Now | None
+
+    @property
+    def best(self) -> str | None:
+        """The most probable activity; None if it is none of them."""
+        return self.activities.best
+
+    def __str__(self) -> str:
+        return f"{self.activities}\n{self.now}" if self.now is not None else str(self.activities)
+
+
+class _Account:
+    """Evidence for one script, event by event."""
+
+    def __init__(self, witness: Witness) -> None:
+        script = witness.script
+        rates = told_rates(script, witness.hops)
+        self.rates = rates / max(rates.sum(), np.finfo(float).tiny)
+        self.numbers = {event: o for o, event in enumerate(script.events)}
+        self.states: list[tuple[Filter, float]] = [(first_filter(script), 0.0)]
+
+    def tell(self, event: str, weight: float) -> None:
+        """Hear one more event, which comes with this probability anywhere."""
+        filter_, total = self.states[-1]
+        number = self.numbers.get(event)
+        chance = 0.0
+        if number is not None:
+            ahead = math.exp(float(filter_.next_log_probs()[number]))
+            mixed = BY_MEMORY * ahead + (1 - BY_MEMORY) * float(self.rates[number])
+            chance = mixed / weight
+            filter_ = filter_.tell(number)
+        total += math.log(STRAY + (1 - STRAY - BROKEN_OFF) * chance)
+        self.states.append((filter_, total))
+
+
+class LibraryFollower:
+    """Follows a telling over a library: which activity it is becomes surer with each event.
+
+    Names of events are followed at the same cost for each. Sentences are read anew from the
+    beginning each time, which takes longer the more there are.
+
+    Parameters
+    ----------
+    identifier
+        Of the library.
+    names
+        Of its scripts.
+    witness
+        Gives a script by its name.
+    none_of_these
+        Probability beforehand that it is none of the scripts.
+    false_alarms
+        Share of ordinary tellings that may have an alarm.
+    """
+
+    def __init__(
+        self,
+        identifier: Identifier,
+        witnesses: dict[str, Witness],
+        *,
+        none_of_these: float,
+        false_alarms: float = RATE,
+    ) -> None:
+        self._identifier, self._witnesses = identifier, witnesses
+        self._share, self._rate = none_of_these, false_alarms
+        self._told: list[str] = []
+        self._accounts = {name: _Account(witness) for name, witness in witnesses.items()}
+        self._followers: dict[str, Follower] = {}
+        self._finished = False
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What was told so far."""
+        return tuple(self._told)
+
+    @property
+    def activities(self) -> Identification:
+        """How probable each activity is, and that it is none of them."""
+        return self._activities()
+
+    def tell(self, item: str) -> Guess:
+        """Tell an event or a sentence, and return what is known then."""
+        if self._finished:
+            raise InputError("the telling is finished", hint="undo() takes that back")
+        if not isinstance(item, str):
+            raise InputError(f"{short(item)} came, expected an event or a sentence")
+        self._told.append(item)
+        weight = self._identifier.background.weight(item)
+        for account in self._accounts.values():
+            account.tell(item, weight)
+        for follower in self._followers.values():
+            follower.tell(item)
+        return self.now()
+
+    def undo(self) -> Guess:
+        """Take back what was told last, or that the telling is finished."""
+        if self._finished:
+            self._finished = False
+        elif self._told:
+            self._told.pop()
+            for account in self._accounts.values():
+                account.states.pop()
+        else:
+            raise InputError("nothing was told that could be taken back")
+        for follower in self._followers.values():
+            follower.undo()
+        return self.now()
+
+    def finish(self) -> Guess:
+        """Say that this was all."""
+        self._finished = True
+        for follower in self._followers.values():
+            follower.finish()
+        return self.now()
+
+    def now(self) -> Guess:
+        """What is known as of now."""
+        found = self._activities()
+        best = found.best
+        return Guess(found, None if best is None else self._follower(best).now())
+
+    def _follower(self, name: str) -> Follower:
+        """The follower of one script, told all that was told."""
+        if name not in self._followers:
+            script: Script = self._witnesses[name].script
+            follower = Follower(script, false_alarms=self._rate)
+            for item in self._told:
+                follower.tell(item)
+            if self._finished:
+                follower.finish()
+            self._followers[name] = follower
+        return self._followers[name]
+
+    def _activities(self) -> Identification:
+        if self._identifier.is_wordy(self._told):
+            told = [list(self._told)]
+            return self._identifier.identify(told, self._share, begun=not self._finished)[0]
+        evidence: NDArray[np.float64] = np.array(
+            [account.states[-1][1] + self._ending(account) for account in self._accounts.values()]
+        )
+        length = np.array([len(self._told)])
+        nothing = self._identifier.background.log_length(length, STRAY, begun=not self._finished)
+        return self._identifier.weighed(evidence, float(nothing[0]), self._share)
+
+    def _ending(self, account: _Account) -> float:
+        """Evidence of the telling's being at its end."""
+        if not self._finished:
+            return 0.0
+        ending = math.exp(float(account.states[-1][0].next_log_probs()[-1]))
+        return math.log((1 - STRAY - BROKEN_OFF) * ending + BROKEN_OFF)

@@ -1,0 +1,63 @@
+"""How often ordinary tellings would raise a false alarm: each judged by all others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask._passing import Passing
+from elision.outline import Alarms, steps_told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.outline import Outline
+
+LEAST_TELLINGS = 5
+"""Fewer say nothing about alarms."""
+
+MOST_TELLINGS = 1000
+"""That are followed; those are enough to know what one telling in twenty does."""
+
+QUIET = -1e3
+"""In place of minus infinity, which files cannot hold."""
+
+
+def with_alarms(
+    outline: Outline,
+    tellings: Sequence[Sequence[int]],
+    events: Sequence[str],
+    *,
+    random_state: int = 0,
+) -> Outline:
+    """Return the outline with what alarms are measured against.
+
+    Each telling is followed by the orders that all others tell. An alarm that a step was skipped is
+    false if the step is told later; of one that is never told it cannot be known.
+    """
+    if len(tellings) < LEAST_TELLINGS or not outline.steps:
+        return outline
+    random = np.random.default_rng(random_state)
+    chosen = random.permutation(len(tellings))[:MOST_TELLINGS]
+    most = [_follow(outline, [events[event] for event in tellings[i]]) for i in chosen]
+    skipped, slipped = (tuple(sorted(kind, reverse=True)) for kind in zip(*most, strict=True))
+    return replace(outline, alarms=Alarms(skipped, slipped))
+
+
+def _follow(outline: Outline, told: Sequence[str]) -> tuple[float, float]:
+    """The most that falsely spoke for a skipped step, and for one out of order."""
+    steps = [step for step in steps_told(outline, told) if step is not None]
+    pairs = outline.pairs.copy()
+    units = list(dict.fromkeys(outline.unit_of[step] for step in steps))
+    for place, unit in enumerate(units):
+        pairs[unit, units[place + 1 :]] -= 1
+    later = list(set(steps))
+    state = Passing.of(outline, np.maximum(pairs, 0))
+    skipped = slipped = QUIET
+    for step in steps:
+        slipped = max(slipped, state.slip(step)[0])
+        state = state.tell(step)
+        skipped = max(skipped, float(state.skips()[later].max()))
+    return skipped, slipped

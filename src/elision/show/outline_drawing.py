@@ -1,0 +1,107 @@
+"""`draw_outline`: an outline as a picture in a file or a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elision._files import shown_path, write_atomically
+from elision.errors import InputError
+from elision.observations import short
+from elision.show.draw import SUFFIXES
+from elision.show.outline_picture import outline_picture
+from elision.show.outline_svg import outline_svg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from elision.outline import Outline
+    from elision.show.outline_picture import OutlinePicture
+    from elision.show.svg import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineDrawing:
+    """A drawn outline: its picture as data, and as SVG; notebooks show it."""
+
+    picture: OutlinePicture
+    svg: str
+    theme: Theme = "auto"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write an SVG, PNG or PDF file, by the suffix, whole or not at all.
+
+        PNG and PDF need matplotlib: ``pip install "elision[draw]"``.
+        """
+        write_atomically(path, self.content(path))
+
+    def content(self, path: str | PathLike[str]) -> bytes:
+        """Return what `save` would write to a file of this name."""
+        suffix = Path(path).suffix.lower()
+        if suffix == ".svg":
+            return self.svg.encode()
+        if suffix in SUFFIXES:
+            from elision.show.outline_raster import (  # noqa: PLC0415 - needs matplotlib
+                rendered_outline,
+            )
+
+            return rendered_outline(self.svg, suffix[1:], dark=self.theme == "dark")
+        raise InputError(
+            f"cannot draw a file of the kind {suffix or 'without suffix'}",
+            where=shown_path(path),
+            hint="name it .svg, .png or .pdf",
+        )
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        steps = sum(box.step is not None for box in self.picture.boxes)
+        return f"OutlineDrawing({steps} steps, {len(self.picture.links)} links)"
+
+
+def draw_outline(
+    outline: Outline,
+    path: str | PathLike[str] | None = None,
+    *,
+    telling: Sequence[str | None] | None = None,
+    title: str | None = None,
+    theme: Theme = "auto",
+) -> OutlineDrawing:
+    """Draw an outline, with a telling laid over it if one is given.
+
+    The main course goes from start to end. Steps in one frame come in any order, or instead of
+    each other, as its label says; rare ones are noted below their place. The more tellings tell a
+    step, the stronger its ink.
+
+    Parameters
+    ----------
+    outline
+        The outline.
+    path
+        An SVG, PNG or PDF file to write, by its suffix.
+    telling
+        Names of events. What it tells is marked with the number of the line, what it probably
+        leaves unsaid with how probable that is, and what it tells out of order.
+    title
+        What stands above; by default the outline's own.
+    theme
+        "light", "dark", or "auto": what the reader prefers (PNG and PDF are light).
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> outline = el.examples.doorbell().outline()
+    >>> drawing = draw_outline(outline, telling=["hear doorbell", "open door"])
+    >>> "unsaid" in drawing.svg
+    True
+    """
+    if theme not in ("auto", "light", "dark"):
+        raise InputError(f"theme is {short(theme)}, expected 'auto', 'light' or 'dark'")
+    drawn = outline_picture(outline, telling=telling, title=title)
+    drawing = OutlineDrawing(drawn, outline_svg(drawn, theme=theme), theme)
+    if path is not None:
+        drawing.save(path)
+    return drawing

@@ -1,0 +1,271 @@
+"""Outlines learned from tellings: steps, places, repeats, choices and the order of all."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_outlines as naive
+from elision.learn import outline as learning
+from elision.learn.outline import learn_outline
+from elision.outline import steps_told
+
+RTOL = 1e-9
+LIBRARY = ["enter", "search", "ask", "read", "borrow", "leave", "sneeze"]
+
+
+def library(seed, count=60):
+    """Enter; search or ask; read and borrow in any order; leave: some of it told."""
+    rng = np.random.default_rng(seed)
+    told = []
+    for _ in range(count):
+        middle = [3, 4] if rng.random() < 0.5 else [4, 3]
+        done = [0, 1 if rng.random() < 0.6 else 2, *middle, 5]
+        told.append(naive.told_at_random(rng, done, omitted=0.2))
+    return told
+
+
+def units_of(outline):
+    """Units as sets of branches of names."""
+    return [
+        {tuple(outline.steps[number].name for number in branch) for branch in unit.branches}
+        for unit in outline.units
+    ]
+
+
+def order_of(outline):
+    """The order as pairs of names of first steps."""
+    first = [outline.steps[unit.steps[0]].name for unit in outline.units]
+    return {(first[a], first[b]) for a, b in naive.pairs_of(outline.order)}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_library_visit_is_learned(seed):
+    outline = learn_outline(library(seed), LIBRARY, title="library visit")
+    assert outline.title == "library visit"
+    assert outline.tellings == 60
+    units = units_of(outline)
+    assert [unit for unit in units if len(unit) > 1] == [{("search",), ("ask",)}]
+    assert units[0] == {("enter",)}
+    assert units[-1] == {("leave",)}
+    assert {("read",)} in units
+    chosen = units.index({("search",), ("ask",)})
+    share = outline.units[chosen].shares[
+        [outline.steps[branch[0]].name for branch in outline.units[chosen].branches].index("search")
+    ]
+    assert 0.4 < share < 0.8
+    order = order_of(outline)
+    assert ("read", "borrow") not in order
+    assert ("borrow", "read") not in order
+    assert {("enter", "read"), ("enter", "borrow"), ("read", "leave"), ("enter", "leave")} <= order
+    # Told by four of five, with nothing instead: it happened all the same.
+    assert outline.unsaid[0] > 0.9
+    assert outline.happened([chosen])[chosen] == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_the_tellings_does_not_matter(seed):
+    told = library(seed, 30)
+    shuffled = [told[i] for i in np.random.default_rng(seed).permutation(len(told))]
+    one, other = learn_outline(told, LIBRARY), learn_outline(shuffled, LIBRARY)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one == learn_outline(map(tuple, told), tuple(LIBRARY), random_state=0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_of_events_do_not_matter(seed):
+    told = library(seed)
+    new = np.random.default_rng(seed).permutation(len(LIBRARY))
+    names = [""] * len(LIBRARY)
+    for old, number in enumerate(new):
+        names[number] = LIBRARY[old]
+    one = learn_outline(told, LIBRARY)
+    other = learn_outline([[int(new[event]) for event in telling] for telling in told], names)
+    assert sorted(map(sorted, units_of(one))) == sorted(map(sorted, units_of(other)))
+    by_name = {step.name: step for step in other.steps}
+    for step in one.steps:
+        same = by_name[step.name]
+        np.testing.assert_allclose(
+            [step.told, step.telling, step.again, step.place],
+            [same.told, same.telling, same.again, same.place],
+            rtol=1e-6,
+        )
+    single = [step.name for unit in one.units if len(unit.steps) == 1 for step in
+              [one.steps[unit.steps[0]]]]  # fmt: skip
+    for a in single:
+        for b in single:
+            assert ((a, b) in order_of(one)) == ((a, b) in order_of(other))
+
+
+# Counting
+
+tellings = st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=10)
+EVENTS = list("abcdef")
+
+
+@given(tellings)
+@settings(max_examples=60)
+def test_whatever_is_told_counts_are_right_and_probabilities_valid(told):
+    outline = learn_outline(told, EVENTS)
+    assert outline.tellings == len(told)
+    # Units and steps are numbered in their order.
+    assert not np.tril(outline.order).any()
+    assert [s for unit in outline.units for s in unit.steps] == list(range(len(outline.steps)))
+    for unit in outline.units:
+        assert 0 < unit.happens <= 1
+    assert ((outline.unsaid >= 0) & (outline.unsaid <= 1)).all()
+    plain = [step for step in outline.steps if len(outline.steps_of[step.event]) == 1]
+    for step in plain:
+        event = EVENTS.index(step.event)
+        mentions = sum(telling.count(event) for telling in told)
+        by = sum(event in telling for telling in told)
+        np.testing.assert_allclose(step.told, by / len(told), rtol=RTOL)
+        np.testing.assert_allclose(step.again, 1 - by / mentions, rtol=RTOL, atol=1e-12)
+        assert 0 < step.telling <= 1
+    if len(plain) == len(outline.steps):
+        check_pairs(outline, told)
+
+
+def check_pairs(outline, told):
+    home = {EVENTS.index(step.event): outline.unit_of[s] for s, step in enumerate(outline.steps)}
+    expected = np.zeros_like(outline.pairs)
+    for telling in told:
+        first = list(dict.fromkeys(home[event] for event in telling if event in home))
+        for i, a in enumerate(first):
+            for b in first[i + 1 :]:
+                expected[a, b] += 1
+    assert np.array_equal(outline.pairs, expected)
+
+
+def test_places_are_from_first_to_last():
+    outline = learn_outline([[0, 1, 2, 3]] * 3 + [[0, 3]] * 3, EVENTS)
+    assert [step.name for step in outline.steps] == ["a", "b", "c", "d"]
+    places = [step.place for step in outline.steps]
+    np.testing.assert_allclose(places, [0.1875, 0.375, 0.625, 0.8125], rtol=RTOL)
+
+
+def test_what_hardly_anybody_tells_is_no_step():
+    often = [[0, 1]] * 38
+    few = learn_outline([*often, [0, 2, 1], [0, 3, 1]], EVENTS)
+    assert [step.name for step in few.steps] == ["a", "b"]
+    more = learn_outline([*often, [0, 2, 1], [0, 2, 1]], EVENTS)
+    assert [step.name for step in more.steps] == ["a", "c", "b"]
+    assert len(learn_outline([[0], [1], [2]], EVENTS).steps) == 3
+    assert len(learn_outline([[0], [1], [2], [3], [4], [0]], EVENTS).steps) == 1
+
+
+def test_only_the_most_told_events_are_steps_where_there_are_very_many(monkeypatch):
+    told = [[0, 1, 2, 3], [0, 1, 2], [0, 2], [0, 1]] * 3
+    monkeypatch.setattr(learning, "MOST_EVENTS", 3)
+    assert [step.name for step in learn_outline(told, EVENTS).steps] == ["a", "b", "c"]
+
+
+def test_wording_is_kept():
+    wording = {"a": ["walk in", "come in"]}
+    outline = learn_outline([[0, 1]] * 3, EVENTS, wording=wording)
+    assert [step.wording for step in outline.steps] == [("walk in", "come in"), ()]
+
+
+# Places and repeats
+
+
+def test_an_event_at_two_places_is_two_steps():
+    told = [[0, 1, 2, 0, 3]] * 8 + [[0, 1, 2, 3]] * 4 + [[1, 2, 0, 3]] * 4
+    outline = learn_outline(told, EVENTS)
+    assert [step.name for step in outline.steps] == ["a", "b", "c", "a (again)", "d"]
+    assert [step.event for step in outline.steps] == ["a", "b", "c", "a", "d"]
+    assert [step.told for step in outline.steps] == [0.75, 1.0, 1.0, 0.75, 1.0]
+    assert {("a", "b"), ("c", "a (again)"), ("a", "a (again)")} <= order_of(outline)
+    assert steps_told(outline, ["a", "b", "a"]) == [0, 1, 3]
+    assert steps_told(outline, ["c", "a", "d"]) == [2, 3, 4]
+
+
+def test_an_event_told_twice_in_a_row_is_one_step_that_repeats():
+    outline = learn_outline([[0, 1, 1, 2, 3]] * 8 + [[0, 1, 2, 3]] * 8, EVENTS)
+    assert [step.name for step in outline.steps] == ["a", "b", "c", "d"]
+    np.testing.assert_allclose([step.again for step in outline.steps], [0, 1 / 3, 0, 0], atol=1e-12)
+
+
+def test_an_event_that_rarely_comes_back_is_one_step():
+    outline = learn_outline([[0, 1, 2, 0, 3]] * 4 + [[0, 1, 2, 3]] * 16, EVENTS)
+    assert [step.name for step in outline.steps] == ["a", "b", "c", "d"]
+    np.testing.assert_allclose(outline.steps[0].again, 1 / 6, rtol=RTOL)
+
+
+def test_an_event_that_comes_ever_again_is_one_step():
+    outline = learn_outline([[0, 1, 0, 2, 0, 3, 0]] * 8, EVENTS)
+    assert sorted(step.name for step in outline.steps) == ["a", "b", "c", "d"]
+
+
+def test_only_some_events_are_two_steps():
+    told = [[*range(6), *range(6)]] * 8
+    assert len(learn_outline(told, EVENTS).steps) == int(learning.MOST_STEPS * 6)
+
+
+def test_the_second_step_of_an_event_has_a_name_of_its_own():
+    events = ["knock", "open", "go", "sit", "knock (again)"]
+    outline = learn_outline([[0, 1, 0, 2, 3, 4]] * 8, events)
+    names = [step.name for step in outline.steps]
+    assert len(set(names)) == len(names) == 6
+    assert set(events) < set(names)
+    assert [step.event for step in outline.steps].count("knock") == 2
+
+
+# Nothing left out
+
+
+def test_where_nothing_was_left_out_nothing_happened_unsaid():
+    told = library(0)
+    outline = learn_outline(told, LIBRARY, complete=True)
+    assert {step.telling for step in outline.steps} == {1.0}
+    assert sorted(map(sorted, units_of(outline))) == sorted(
+        map(sorted, units_of(learn_outline(told, LIBRARY)))
+    )
+    for unit in outline.units:
+        by = np.mean([any(outline.steps[s].event in heard(t) for s in unit.steps) for t in told])
+        np.testing.assert_allclose(unit.happens, by, rtol=RTOL)
+        if by < 1:
+            assert not outline.unsaid[list(unit.steps)].any()
+
+
+def heard(telling):
+    return {LIBRARY[event] for event in telling}
+
+
+# Little and much
+
+
+@pytest.mark.parametrize("told", [[], [[]], [[], []]])
+@pytest.mark.parametrize("events", [[], ["a"]])
+def test_of_no_tellings_the_outline_is_empty(told, events):
+    outline = learn_outline(told, events)
+    assert outline.steps == outline.units == ()
+    assert outline.order.shape == outline.pairs.shape == (0, 0)
+    assert outline.tellings == len(told)
+
+
+def test_one_telling_is_its_own_outline():
+    outline = learn_outline([[2, 0, 1]], EVENTS)
+    assert [step.name for step in outline.steps] == ["c", "a", "b"]
+    assert {(step.told, step.telling) for step in outline.steps} == {(1.0, 1.0)}
+    assert naive.pairs_of(outline.order) == {(0, 1), (1, 2), (0, 2)}
+    single = learn_outline([[0, 0]], ["a"])
+    np.testing.assert_allclose(single.steps[0].again, 0.5, rtol=RTOL)
+
+
+def test_many_long_tellings_take_seconds():
+    rng = np.random.default_rng(0)
+    told = []
+    for _ in range(500):
+        done = np.flatnonzero(rng.random(40) < 0.7)
+        told.append(done[np.argsort(done + rng.normal(0, 0.7, len(done)))].tolist())
+    before = time.perf_counter()
+    outline = learn_outline(told, [f"event {number}" for number in range(40)])
+    assert time.perf_counter() - before < 25
+    assert len(outline.steps) == len(outline.units) == 40
+    assert all(outline.unsaid > 0.9)
