@@ -377,8 +377,9 @@ def test_another_version_is_refused(version):
     refused(content, problem, checksum=False)
 
 
-def test_a_version_with_a_telling_model_needs_one():
-    refused(written(document() | {"version": 2}), "version 2 without a telling model")
+def test_a_version_with_a_telling_model_or_an_outline_needs_one():
+    problem = "version 2 without telling model or outline"
+    refused(written(document() | {"version": 2}), problem)
 
 
 def test_a_newer_version_gives_a_hint():

@@ -9,7 +9,7 @@ else, so that what was done unsaid follows from what was told of the same unit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -181,10 +181,11 @@ class Outline:
         names = [step.name for step in self.steps]
         if len(set(names)) != len(names):
             raise ScriptError("two steps of an outline have the same name")
-        for table in (self.order, self.pairs):
+        for name, kind in (("order", np.bool_), ("pairs", np.int64)):
+            table = _frozen(np.array(getattr(self, name), kind))
             if table.shape != (n, n):
                 raise ScriptError(f"a table of {table.shape}, expected ({n}, {n})")
-            table.setflags(write=False)
+            object.__setattr__(self, name, table)
         reach = self.order.astype(np.int64)
         if np.diag(self.order).any() or ((reach @ reach > 0) & ~self.order).any():
             raise ScriptError("the order of an outline must be transitive and without cycles")
@@ -194,6 +195,10 @@ class Outline:
             for value in (step.told, step.telling, step.again, step.place):
                 if not 0 <= value <= 1:
                     raise ScriptError(f"step {step.name!r}: {value} is no probability")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by making it anew: arrays would come back writable."""
+        return Outline, tuple(getattr(self, field.name) for field in fields(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outline):
@@ -226,8 +231,7 @@ class Outline:
     def covers(self) -> NDArray[np.bool_]:
         """Who stands directly before whom: the transitive reduction of the order."""
         reach = self.order.astype(np.int64)
-        reduced: NDArray[np.bool_] = self.order & ~(reach @ reach > 0)
-        return reduced
+        return _frozen(self.order & ~(reach @ reach > 0))
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
@@ -241,23 +245,22 @@ class Outline:
     def ahead(self) -> NDArray[np.float64]:
         """(units, units): probability that the first comes before the second, if both do."""
         held = self.pairs + UNSEEN + FIRM * self.order
-        shares: NDArray[np.float64] = held / (held + held.T)
-        return shares
+        return _frozen(held / (held + held.T))
 
     @cached_property
     def log_counted(self) -> NDArray[np.float64]:
         """(units, units): log-probability that the first comes before the second, as counted."""
-        return log_counted(self.pairs)
+        return _frozen(log_counted(self.pairs))
 
     @cached_property
     def unit_numbers(self) -> NDArray[np.int64]:
         """The unit of each step, as an array."""
-        return np.array(self.unit_of, dtype=np.int64)
+        return _frozen(np.array(self.unit_of, dtype=np.int64))
 
     @cached_property
     def told_shares(self) -> NDArray[np.float64]:
         """Share of the tellings that tell each step, as an array."""
-        return np.array([step.told for step in self.steps])
+        return _frozen(np.array([step.told for step in self.steps]))
 
     def happened(self, told: Iterable[int]) -> NDArray[np.float64]:
         """Probability that each step happened, when these are told of a finished telling.
@@ -295,7 +298,7 @@ class Outline:
     @cached_property
     def unsaid(self) -> NDArray[np.float64]:
         """Probability that each step happened where nothing of its unit is told."""
-        return self.happened(())
+        return _frozen(self.happened(()))
 
     def __str__(self) -> str:
         from elision.outline_reading import text  # noqa: PLC0415 - only for readers
@@ -342,10 +345,15 @@ def log_counted(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(np.log(held / (held + held.T)))
 
 
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
 def _check_unit(unit: Unit) -> None:
     if not unit.branches or not all(unit.branches):
         raise ScriptError("a unit of an outline needs a branch, and a branch a step")
-    if len(unit.shares) != len(unit.branches) or min(unit.shares) < 0:
+    if len(unit.shares) != len(unit.branches) or not all(share >= 0 for share in unit.shares):
         raise ScriptError("a unit of an outline needs a share for each branch")
     if abs(sum(unit.shares) - 1) > ROW_TOLERANCE:
         raise ScriptError(f"shares of a choice sum to {sum(unit.shares)}, expected 1")

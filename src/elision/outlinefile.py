@@ -70,6 +70,11 @@ def unpack_outline(packed: PackedOutline, where: str) -> Outline:
     FileFormatError
         If its parts do not make an outline.
     """
+    try:
+        msgspec.json.encode(packed)
+    except UnicodeError:
+        problem = "damaged script file: half a surrogate pair in the outline, expected Unicode"
+        raise FileFormatError(problem, where=where) from None
     n = len(packed.units)
     order = np.zeros((n, n), dtype=bool)
     for a, b in packed.before:
@@ -80,6 +85,8 @@ def unpack_outline(packed: PackedOutline, where: str) -> Outline:
         order |= np.outer(order[:, k], order[k])
     if any(len(row) != n for row in packed.pairs) or len(packed.pairs) != n:
         raise FileFormatError("damaged script file: pairs do not fit the units", where=where)
+    if packed.tellings < 0 or any(count < 0 for row in packed.pairs for count in row):
+        raise FileFormatError("damaged script file: fewer than 0 tellings", where=where)
     try:
         return Outline(
             tuple(

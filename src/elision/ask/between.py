@@ -120,6 +120,7 @@ def between(
     unknown: Unknown = "error",
     least: float = 0.05,
     ways: int = 0,
+    finished: bool = True,
 ) -> Story:
     """Tell what probably happened unsaid in each gap of a narrative, the ends included.
 
@@ -137,6 +138,8 @@ def between(
         Leave out what is less probable than this.
     ways
         How many of the likeliest silent ways to find for each gap; they take longer.
+    finished
+        Whether the telling is at its end; if not, what comes after its last event is still to come.
 
     Raises
     ------
@@ -160,6 +163,10 @@ def between(
       (say goodbye, 34%)
       (close door, 100%)
     """
+    if not finished:
+        from elision.ask import _unfinished  # noqa: PLC0415 - it makes the same story
+
+        return _unfinished.between(script, narrative, unknown=unknown, least=least)
     heard = hear(script, narrative, unknown=unknown)
     (story,) = _stories(script, [heard], least)
     if story is None:
@@ -203,7 +210,7 @@ def _stories(script: Script, heard: list[Heard], least: float) -> list[Story | N
     shares = emission_shares(script.emission)
     anything = shares.any(axis=1, keepdims=True)
     chance, passes, first, log_prob = script.lattice.silences(packed, np.hstack([shares, anything]))
-    gaps = _unsaid(script.events, passes, shares, chance[:, :-1], least)
+    gaps = unsaid_of(script.events, passes, shares, chance[:, :-1], least)
     nothing = np.clip(1 - chance[:, -1], 0, 1).tolist()
     rows = first.tolist()
     return [
@@ -221,14 +228,14 @@ def _stories(script: Script, heard: list[Heard], least: float) -> list[Story | N
     ]
 
 
-def _unsaid(
+def unsaid_of(
     events: tuple[str, ...],
     passes: NDArray[np.float64],
     shares: NDArray[np.float64],
     chance: NDArray[np.float64],
     least: float,
 ) -> list[tuple[Unsaid, ...]]:
-    """Events of each place, in the order in which the states that stand for them come."""
+    """Return the events of each place, in the order of the states that stand for them."""
     expected = passes @ shares
     depth = (passes * np.arange(len(shares))) @ shares
     row, event = np.nonzero((chance >= least) & (expected > 0))

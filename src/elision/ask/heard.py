@@ -210,6 +210,19 @@ def understood_all(
     return told, [id_of(narrative) for narrative in given]
 
 
+def unfinished(narrative: Any, finished: bool) -> tuple[Any, bool]:
+    """Take ``...`` off the end of a narrative: it says that the telling is not finished.
+
+    Examples
+    --------
+    >>> unfinished(["hear doorbell", ...], True)
+    (['hear doorbell'], False)
+    """
+    if isinstance(narrative, list | tuple) and narrative and narrative[-1] is ...:
+        return narrative[:-1], False
+    return narrative, finished
+
+
 def single(heard: Heard, question: str) -> list[Observation]:
     """Return the items of a narrative without stretches, for questions that know none."""
     for item, position in zip(heard.items, heard.positions, strict=True):

@@ -9,12 +9,14 @@ back into the order of the telling.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elision.ask import align as _align
 from elision.ask import posterior as _posterior
+from elision.ask._unfinished import prefix_log_prob
 from elision.ask.between import Story, Unsaid
 from elision.ask.heard import hear, hear_all, name_of, single
 from elision.ask.joint import Course
@@ -44,6 +46,7 @@ def between(
     unknown: Unknown = "error",
     least: float = 0.05,
     ways: int = 0,
+    finished: bool = True,
 ) -> Story:
     """Tell what probably happened unsaid in each gap of a narrative, the ends included.
 
@@ -63,8 +66,8 @@ def between(
       (close door, 95%)
     """
     items = single(hear(script, narrative, unknown=unknown), "between")
-    (log_prob,) = script.log_probs([items]).tolist()
-    return _story(script, items, log_prob, least, ways)
+    whole = script.log_probs([items])[0] if finished else prefix_log_prob(script, items)
+    return _story(script, items, float(whole), least, ways, finished=finished)
 
 
 def between_many(
@@ -77,7 +80,9 @@ def between_many(
     """Tell what happened unsaid in each of many narratives."""
     heard = [single(one, "between") for one in hear_all(script, narratives, unknown=unknown)]
     log_probs = script.log_probs(heard).tolist()
-    return [_story(script, *one, least, 0) for one in zip(heard, log_probs, strict=True)]
+    return [
+        _story(script, *one, least, 0, finished=True) for one in zip(heard, log_probs, strict=True)
+    ]
 
 
 def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error") -> Aligned:
@@ -138,7 +143,13 @@ def _event(item: Observation) -> str | None:
 
 
 def _story(
-    script: Script, items: Sequence[Observation], log_prob: float, least: float, ways: int
+    script: Script,
+    items: Sequence[Observation],
+    log_prob: float,
+    least: float,
+    ways: int,
+    *,
+    finished: bool,
 ) -> Story:
     outline = _outline(script)
     steps = steps_told(outline, [_event(item) for item in items])
@@ -146,6 +157,10 @@ def _story(
         at = silences(outline, steps)
     else:  # whatever it was that was told, the script weighs it
         at = places(outline, steps) * _passed(script, items)
+        sure = zip(items, steps, strict=True)
+        at[:, [s for item, s in sure if isinstance(item, str) and s is not None]] = 0.0
+    if not finished:
+        at[-1] = 0.0  # what comes after the last event is still to come
     return Story(
         tuple(name_of(item) for item in items),
         tuple(_unsaid(outline, row, max(least, 1e-12)) for row in at),
@@ -171,7 +186,7 @@ def _unsaid(outline: Outline, row: NDArray[np.float64], least: float) -> tuple[U
     for step in np.flatnonzero(row > 0).tolist():
         event, chance = outline.steps[step].event, float(row[step])
         before = found.get(event, Unsaid(event, 0.0, 0.0))
-        either = 1 - (1 - before.probability) * (1 - chance) if before.expected else chance
+        either = before.probability + chance * (1 - before.probability)
         found[event] = Unsaid(event, before.expected + chance, either)
     return tuple(one for one in found.values() if one.probability >= least)
 
@@ -223,6 +238,8 @@ def places(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64]:
         before[place + 1] = first
         after[place] = second
     weight = before.cumsum(axis=0) + after[::-1].cumsum(axis=0)[::-1]
+    # What is told twice in a row is told once: nothing came between.
+    weight[[p for p, (a, b) in enumerate(pairwise(told), 1) if a is not None and a == b]] = -np.inf
     weight = np.exp(weight - weight.max(axis=0, keepdims=True)) if steps else weight
     shares: NDArray[np.float64] = weight / weight.sum(axis=0, keepdims=True)
     return shares

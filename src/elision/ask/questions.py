@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from elision.ask.heard import unfinished
 from elision.ask.who import who
 from elision.errors import InputError
 
@@ -182,9 +183,17 @@ class Questions(ABC):
         unknown: Unknown = "error",
         least: float = 0.05,
         ways: int = 0,
+        finished: bool = True,
     ) -> Story:
-        """What probably happened unsaid before, between and after the events of a narrative."""
-        found: Story = self._ask("between", narrative, unknown=unknown, least=least, ways=ways)
+        """What probably happened unsaid before, between and after the events of a narrative.
+
+        A telling that is not ``finished``, or that ends in ``...``, may go on: what comes after its
+        last event is not taken for left out.
+        """
+        told, finished = unfinished(narrative, finished)
+        found: Story = self._ask(
+            "between", told, unknown=unknown, least=least, ways=ways, finished=finished
+        )
         return found
 
     def between_many(
@@ -224,10 +233,22 @@ class Questions(ABC):
 
         return Follower(self.asked, false_alarms=false_alarms, unknown=unknown)
 
-    def align(self, narrative: Iterable[Observation], *, unknown: Unknown = "error") -> Aligned:
-        """The most probable path of a narrative: who told what, and what was passed."""
-        found: Aligned = self._ask("align", narrative, unknown=unknown)
-        return found
+    def align(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        unknown: Unknown = "error",
+        finished: bool = True,
+    ) -> Aligned:
+        """The most probable path of a narrative: who told what, and what was passed.
+
+        Of a telling that is not ``finished``, or that ends in ``...``, up to its last event.
+        """
+        from elision.ask._unfinished import aligned  # noqa: PLC0415 - seldom needed
+
+        told, finished = unfinished(narrative, finished)
+        found: Aligned = self._ask("align", told, unknown=unknown)
+        return found if finished else aligned(found)
 
     def posterior(
         self, narrative: Iterable[Observation], *, unknown: Unknown = "error"
@@ -314,11 +335,22 @@ class Questions(ABC):
         unknown: Unknown = "ignore",
         samples: int = 1000,
         random_state: int = 0,
+        finished: bool = True,
     ) -> Conformance:
-        """How well a narrative fits the script, and which of its events do not."""
-        return self.conform(
-            [narrative], unknown=unknown, samples=samples, random_state=random_state
+        """How well a narrative fits the script, and which of its events do not.
+
+        A telling that is not ``finished``, or that ends in ``...``, is judged as far as it goes.
+        """
+        from elision.ask._unfinished import conformed  # noqa: PLC0415 - seldom needed
+
+        told, finished = unfinished(narrative, finished)
+        found = self.conform(
+            [told],
+            unknown=unknown,
+            samples=samples if finished else 0,
+            random_state=random_state,
         )[0]
+        return found if finished else conformed(found)
 
     def conform(
         self,

@@ -137,9 +137,20 @@ def told(arguments: Sequence[str]) -> list[Item]:
     return items
 
 
+def told_so_far(arguments: Sequence[str], question: str) -> Any:
+    """Return the items of a telling that may end in ``...``: then it is not finished."""
+    items = told(arguments)
+    if items and items[-1] is ...:
+        return [*_without_stretches(items[:-1], question), ...]
+    return _without_stretches(items, question)
+
+
 def told_events(arguments: Sequence[str], question: str) -> list[Observation]:
     """Return the items of a telling for a question that knows no stretches."""
-    items = told(arguments)
+    return _without_stretches(told(arguments), question)
+
+
+def _without_stretches(items: list[Item], question: str) -> list[Observation]:
     if ... in items:
         problem = f"{question} does not take a stretch of any number of events (...)"
         raise InputError(problem, where=f"item {items.index(...) + 1}", hint="put ? for one event")

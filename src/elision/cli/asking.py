@@ -18,6 +18,7 @@ from elision.cli.app import (
     reply,
     told,
     told_events,
+    told_so_far,
     unknown,
 )
 
@@ -74,12 +75,14 @@ def between(
 ) -> None:
     """Say what probably happened unsaid in each gap of a telling.
 
+    A telling that ends in `...` is not finished: what comes after is still to come.
+
     Example: `elision between doorbell.json "hear doorbell" "open door"`
     """
     from elision.cli.answers import show_story  # noqa: PLC0415
 
     found = load(script).between(
-        told_events(telling, "between"), least=least, ways=ways, unknown=unknown(ignore_unknown)
+        told_so_far(telling, "between"), least=least, ways=ways, unknown=unknown(ignore_unknown)
     )
     reply(found, show_story, as_json=as_json)
 
@@ -145,7 +148,7 @@ def align(
     """
     from elision.cli.answers import show_aligned  # noqa: PLC0415
 
-    found = load(script).align(told_events(telling, "align"), unknown=unknown(ignore_unknown))
+    found = load(script).align(told_so_far(telling, "align"), unknown=unknown(ignore_unknown))
     reply(found, show_aligned, as_json=as_json)
 
 

@@ -26,6 +26,7 @@ from elision.cli.app import (
     read,
     reply,
     told_events,
+    told_so_far,
 )
 from elision.errors import InputError
 from elision.terminal import plain, print_json, printable
@@ -87,7 +88,7 @@ def score(
     if log is None:
         if as_csv or flagged:
             raise InputError("--csv and --flagged are for a table", hint="name a file with --log")
-        items = told_events(telling or [], "score")
+        items = told_so_far(telling or [], "score")
         found = loaded.score(items, samples=samples, random_state=seed)
         reply(found, show_conformance, as_json=as_json)
         odd = bool(found.flags)

@@ -53,6 +53,9 @@ class Sheet:
         self.outline = outline
         self.laid = laid
         self.labels = labels([step.name for step in outline.steps])
+        # The same boxes are asked for again at every width of the page that is tried.
+        self._rooms: dict[tuple[int, float, int], float] = {}
+        self._boxes: dict[tuple[int, float], StepBox] = {}
         self.happens = [0.0] * len(outline.steps)
         self.optional = [False] * len(outline.steps)
         for unit in outline.units:
@@ -92,6 +95,12 @@ class Sheet:
 
     def room(self, step: int, widest: float = WIDE, lines: int = 2) -> float:
         """Least width inside a box in which the label takes few lines and no word is broken."""
+        key = (step, widest, lines)
+        if key not in self._rooms:
+            self._rooms[key] = self._least_room(step, widest, lines)
+        return self._rooms[key]
+
+    def _least_room(self, step: int, widest: float, lines: int) -> float:
         size, bold = font("name")
         label = self.labels[step]
         least = max([longest_word(label, size, bold=bold), *map(_width, self.marks(step))])
@@ -107,6 +116,11 @@ class Sheet:
 
     def box(self, step: int, room: float) -> StepBox:
         """Return the box of a step with so much room inside, at the upper left."""
+        if (step, room) not in self._boxes:
+            self._boxes[step, room] = self._box(step, room)
+        return self._boxes[step, room]
+
+    def _box(self, step: int, room: float) -> StepBox:
         size, bold = font("name")
         y = PADDING - 2
         texts: list[Text] = []
