@@ -6,7 +6,7 @@ It knows nothing of how outlines are written. A process becomes a net with a pla
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from xml.etree import ElementTree as ET
@@ -32,9 +32,12 @@ class Net:
     transitions: tuple[Transition, ...]
     initial: frozenset[str]
     final: frozenset[str]
+    known: dict = field(default_factory=dict, compare=False, repr=False)
 
     def enabled(self, marking):
-        return [one for one in self.transitions if one.before <= marking]
+        if marking not in self.known:
+            self.known[marking] = [one for one in self.transitions if one.before <= marking]
+        return self.known[marking]
 
 
 def fire(marking, transition):

@@ -51,9 +51,9 @@ def test_the_demo(elision):
 
 
 COMMANDS = [
-    *("demo", "learn", "events", "outline", "fill", "missing", "between", "next", "score", "align"),
-    *("order", "sample", "resolve", "posterior", "compare", "identify", "ask", "draw", "export"),
-    *("serve", "bench"),
+    *("demo", "learn", "events", "outline", "fill", "missing", "between", "next", "follow"),
+    *("score", "align", "order", "sample", "resolve", "posterior", "compare", "identify", "ask"),
+    *("draw", "export", "serve", "bench"),
 ]
 
 

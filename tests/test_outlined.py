@@ -257,6 +257,9 @@ def test_what_is_no_observation_is_refused(doorbell, item):
         assert "\n" not in str(caught.value)
     with pytest.raises(el.InputError, match=r"\.\.\."):
         doorbell.between(["open door", ..., "close door"])
+    for script in (doorbell, el.examples.doorbell()):
+        with pytest.raises(el.InputError):
+            script.between(["open door", item], finished=False)
 
 
 # What was told is not sure

@@ -810,7 +810,7 @@ def test_a_repeated_event_is_flagged(learner):
 
 
 def test_what_is_no_list_of_tellings_is_not_scored(learner):
-    for wrong in ("open door", 5, {"open door": 1.0}, ["open door", 7], ["open door", ...]):
+    for wrong in ("open door", 5, {"open door": 1.0}, ["open door", 7], ["open door", ..., None]):
         with pytest.raises(el.InputError) as caught:
             learner.score(wrong, samples=0)
         one_line(caught)
@@ -1105,7 +1105,7 @@ def question_of_many(answer):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_is_answered_with_and_without_a_telling_model(question):
     case = small_case(2, missing=Missing(-1.0, 1.0, -1.0))
-    by_script, by_telling = QUESTIONS[question]
+    by_script, by_telling, _ = QUESTIONS[question]
     answers = {}
     for script in (case.script, case.bare, case.script.with_telling(None)):
         answerer = by_script if script.telling is None or by_telling is None else by_telling
@@ -1121,7 +1121,7 @@ def test_every_question_is_answered_with_and_without_a_telling_model(question):
 
 @pytest.mark.parametrize(
     "question",
-    [name for name, (_, telling) in QUESTIONS.items() if telling and not name.endswith("chances")],
+    [name for name, one in QUESTIONS.items() if one.telling and not name.endswith("chances")],
 )
 def test_both_answerers_take_the_same_options(question):
     case = small_case(2)

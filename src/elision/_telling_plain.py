@@ -118,8 +118,8 @@ def insertions(
     pasts = [nothing(chain)]
     for event in told:
         pasts.append(told_event(chain, pasts[-1], event))
-    logits = np.array([logits(chain, _latest(told, t), t, past) for t, past in enumerate(pasts)])
-    steps = logits - log_sum(logits)[:, None]
+    weights = np.array([logits(chain, _latest(told, t), t, past) for t, past in enumerate(pasts)])
+    steps = weights - log_sum(weights)[:, None]
     base = steps[np.arange(len(ends)), ends]
     for i in range(low, high + 1):
         result[i - low] = steps[i, :-1] + _after_insertion(chain, told, i, pasts) - base[i:].sum()

@@ -350,7 +350,7 @@ class TestLearning:
         page = visit("view=learn")
         (tmp_path / "bad.jsonl").write_text("{")
         page.get_by_label("Drop a file").set_input_files(tmp_path / "bad.jsonl")
-        expect(page.locator("#stage")).to_contain_text("Failed. bad")
+        expect(page.locator("#stage")).to_contain_text("Failed. bad", timeout=30_000)
 
 
 class TestLinksAndFiles:

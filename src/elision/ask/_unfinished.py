@@ -11,6 +11,7 @@ from elision.ask._filters import first_filter
 from elision.ask.between import Story, unsaid_of
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, impossible, name_of, single
+from elision.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 def prefix_log_prob(script: Script, items: Sequence[Observation]) -> float:
     """Log-probability that a telling begins with these events; an open one counts as no event."""
+    Packer(script.events).pack([items])  # complains of what is no observation
     state, total = first_filter(script), 0.0
     number = {event: o for o, event in enumerate(script.events)}
     for item in items:
@@ -46,6 +48,7 @@ def between(
         (a(i) onward)(k) E(k) (onward told(i + 1) b(i + 1))(k).
     """
     items = single(hear(script, narrative, unknown=unknown), "between")
+    Packer(script.events).pack([items])  # complains of what is no observation
     size = script.size
     silent = script.transition * script.elision
     onward = np.linalg.solve(np.eye(size) - silent, script.transition)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from elision.observations import Observation, Unknown
     from elision.script import Script
     from elision.show.draw import Drawing
+    from elision.show.outline_drawing import OutlineDrawing
     from elision.show.picture import Direction
     from elision.show.svg import Theme
 
@@ -400,13 +401,17 @@ class Questions(ABC):
         path: str | PathLike[str] | None = None,
         *,
         telling: Iterable[Observation] | None = None,
+        states: bool = False,
         least: float | None = None,
-        direction: Direction = "LR",
+        direction: Direction | None = None,
         title: str | None = None,
         theme: Theme = "auto",
         unknown: Unknown = "error",
-    ) -> Drawing:
-        """Draw the script, with a telling laid over it if one is given; into a file if one is."""
+    ) -> Drawing | OutlineDrawing:
+        """Draw the outline, with a telling laid over it if one is given; into a file if one is.
+
+        With ``states`` the states of the script, see `elision.show.draw`.
+        """
         from elision.ask.heard import understood  # noqa: PLC0415
         from elision.show.draw import draw  # noqa: PLC0415
 
@@ -414,6 +419,7 @@ class Questions(ABC):
             self.asked,
             path,
             telling=None if telling is None else understood(self.asked, telling),
+            states=states,
             least=least,
             direction=direction,
             title=title,
@@ -421,11 +427,13 @@ class Questions(ABC):
             unknown=unknown,
         )
 
-    def export(self, path: str | PathLike[str], *, least: float | None = None) -> None:
-        """Write the script for other tools; the suffix of the file says for which.
+    def export(
+        self, path: str | PathLike[str], *, states: bool = False, least: float | None = None
+    ) -> None:
+        """Write the outline, or the states, for other tools; the suffix of the file says for which.
 
-        See `elision.show.export`: drawings, DOT, Mermaid, OpenFst, PNML, BPMN.
+        See `elision.show.export`: drawings, DOT, Mermaid, JSON, PNML, BPMN, OpenFst.
         """
         from elision.show.export import export  # noqa: PLC0415
 
-        export(self.asked, path, least=least)
+        export(self.asked, path, states=states, least=least)

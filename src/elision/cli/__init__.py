@@ -9,13 +9,24 @@ from typing import Any, NoReturn
 
 import typer
 
-from elision.cli import asking, bench, judging, learning, prompt, showing
+from elision.cli import asking, bench, following, judging, learning, prompt, showing
 from elision.cli.app import app, worded
 from elision.cli.learning import INTERRUPTED, Method
 from elision.errors import ElisionError
 from elision.terminal import complain
 
-__all__ = ["Method", "app", "asking", "bench", "judging", "learning", "main", "prompt", "showing"]
+__all__ = [
+    "Method",
+    "app",
+    "asking",
+    "bench",
+    "following",
+    "judging",
+    "learning",
+    "main",
+    "prompt",
+    "showing",
+]
 
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
 

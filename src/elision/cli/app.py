@@ -30,6 +30,7 @@ ORDER = (
         "missing",
         "between",
         "next",
+        "follow",
         "score",
         "align",
         "order",

@@ -25,7 +25,17 @@ from elision.cli.app import (
     read,
 )
 from elision.errors import InputError
-from elision.terminal import Number, cell, complain, err, make_table, out, print_json, printable
+from elision.terminal import (
+    Number,
+    cell,
+    complain,
+    err,
+    make_table,
+    out,
+    print_json,
+    printable,
+    say,
+)
 
 if TYPE_CHECKING:
     from elision.learning import Learned
@@ -74,7 +84,8 @@ def demo(
     from elision.cli.answers import show_story  # noqa: PLC0415
 
     tellings = el.examples.doorbell_tellings()
-    script = el.ScriptLearner().fit(tellings).script_.noted(domain="answering the doorbell")
+    title = "answering the doorbell"
+    script = el.ScriptLearner(title=title).fit(tellings).script_.noted(domain=title)
     given = ["hear doorbell", "open door", "close door"]
     story = script.between(given)
     if output is not None:
@@ -82,14 +93,10 @@ def demo(
     if as_json:
         print_json(story)
         return
-    out.print(
-        f"{len(tellings)} tellings of [bold]answering the doorbell[/], none of them complete."
-    )
-    out.print(
-        f"Learned from them: a script of {script.size - 2} steps, and a model of how its"
-        f" {len(script.events)} events are told.\n"
-    )
-    out.print("Somebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
+    out.print(f"{len(tellings)} tellings, none of them complete. What they have in common:\n")
+    for line in str(script.outline()).splitlines():
+        say(line)
+    out.print("\nSomebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
     show_story(story)
     out.print("\nTo look at it and ask more:")
     if output is None:

@@ -63,9 +63,9 @@ def ask(
     if sys.stdin.isatty():
         if not as_json:
             _greet(conversation)
-        with _line_editing(conversation.completions):
+        with line_editing(conversation.completions):
             conversation.hold(_typed(), forgiving=True)
-    elif not conversation.hold(_piped(), forgiving=False):
+    elif not conversation.hold(piped(), forgiving=False):
         raise typer.Exit(2)
 
 
@@ -246,7 +246,8 @@ def _typed() -> Iterator[str]:
             return
 
 
-def _piped() -> Iterator[str]:
+def piped() -> Iterator[str]:
+    """Lines of standard input."""
     try:
         yield from sys.stdin
     except UnicodeDecodeError as error:
@@ -254,7 +255,9 @@ def _piped() -> Iterator[str]:
 
 
 @contextmanager
-def _line_editing(completions: Callable[[str], list[str]]) -> Iterator[None]:
+def line_editing(
+    completions: Callable[[str], list[str]], kept_in: str = "history"
+) -> Iterator[None]:
     """History and completion at the prompt, where Python has readline."""
     try:
         import readline  # noqa: PLC0415 - not everywhere
@@ -266,7 +269,7 @@ def _line_editing(completions: Callable[[str], list[str]]) -> Iterator[None]:
         found = completions(typed)
         return found[state] if state < len(found) else None
 
-    history = _history_file()
+    history = _history_file(kept_in)
     with suppress(OSError):
         readline.read_history_file(history)
     readline.set_history_length(KEPT)
@@ -282,8 +285,8 @@ def _line_editing(completions: Callable[[str], list[str]]) -> Iterator[None]:
             readline.write_history_file(history)
 
 
-def _history_file() -> Path:
+def _history_file(name: str) -> Path:
     """Where the history is kept: in the user's folder of state, as the system has it."""
     named = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_STATE_HOME", "")
     folder = Path(named) if named and Path(named).is_absolute() else Path("~/.local/state")
-    return folder.expanduser() / "elision" / "history"
+    return folder.expanduser() / "elision" / name

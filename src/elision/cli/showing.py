@@ -13,8 +13,12 @@ from elision.terminal import print_json, say
 HOST = "127.0.0.1"
 PORT = 8350
 
+States = Annotated[
+    bool, typer.Option("--states", help="The states of the script, not its outline.")
+]
 Least = Annotated[
-    float | None, typer.Option(help="Hide what is rarer; as much as one can read.", min=0, max=1)
+    float | None,
+    typer.Option(help="With --states: hide what is rarer; as much as one can read.", min=0, max=1),
 ]
 
 
@@ -28,7 +32,8 @@ def outline(script: ScriptFile, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found.to_dict())
     else:
-        say(str(found))
+        for line in str(found).splitlines():
+            say(line)
 
 
 @app.command()
@@ -39,14 +44,17 @@ def draw(
         list[str] | None,
         typer.Option(help="Next event of a telling to lay over it; may be given again."),
     ] = None,
+    states: States = False,
     least: Least = None,
-    direction: Annotated[str, typer.Option(help="LR, left to right, or TB, top to bottom.")] = "LR",
+    direction: Annotated[
+        str | None, typer.Option(help="With --states: LR, left to right, or TB, top to bottom.")
+    ] = None,
     title: Annotated[str | None, typer.Option(help="What stands above.")] = None,
     theme: Annotated[str, typer.Option(help="auto, light or dark.")] = "auto",
     ignore_unknown: IgnoreUnknown = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a script, with a telling laid over it if one is given.
+    """Draw the outline of a script, with a telling laid over it if one is given.
 
     Example: `elision draw doorbell.json -o doorbell.svg --telling "hear doorbell" --telling "open
     door"`
@@ -54,17 +62,17 @@ def draw(
     drawing = load(script).draw(
         output,
         telling=told_events(telling, "draw") if telling else None,
+        states=states,
         least=least,
         direction=cast("Any", direction),
         title=title,
         theme=cast("Any", theme),
         unknown=unknown(ignore_unknown),
     )
-    states, edges = len(drawing.picture.nodes) - 2, len(drawing.picture.edges)
     if as_json:
-        print_json({"path": str(output), "states": states, "edges": edges})
+        print_json({"path": str(output), "bytes": output.stat().st_size})
     else:
-        say(f"{output}: {states} states, {edges} edges")
+        say(f"{output}: {drawing.counted()}")
 
 
 @app.command()
@@ -73,19 +81,22 @@ def export(
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="File: .dot, .mmd, .pnml, .bpmn, .fst.txt, .svg, .png or .pdf."
+            "-o",
+            "--output",
+            help="File: .dot, .mmd, .json, .pnml, .bpmn, .svg, .png, .pdf or .fst.txt.",
         ),
     ],
+    states: States = False,
     least: Least = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a script for another program, which the suffix of the file names.
+    """Write the outline of a script for another program, which the suffix of the file names.
 
     Example: `elision export doorbell.json -o doorbell.bpmn`
     """
     from elision.show.export import export as write  # noqa: PLC0415
 
-    write(load(script), output, least=least)
+    write(load(script), output, states=states, least=least)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})
     else:

@@ -27,8 +27,8 @@ from elision.evaluate.bench import _domains, _single_thread, _task
 from elision.evaluate.cloze import HiddenOutcome, judge, measure_learned, other_task
 from elision.evaluate.names import corpus_names
 from elision.learn.learner import ScriptLearner
-from elision.learn.sem import SEMHMM
 from elision.learn.missing import learn_missing
+from elision.learn.sem import SEMHMM
 from elision.learn.telling import FEATURES, learn_telling
 from elision.telling import TellingModel
 

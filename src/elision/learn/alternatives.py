@@ -41,13 +41,13 @@ NEAR = 0.2
 ALWAYS = 0.93
 """Prior probability that a unit always happens."""
 
-SILENCE = 0.39
+SILENCE = 0.42
 """Probability that a step is passed over though it happened, before any telling is seen."""
 
-SILENCE_UNITS = 4.0
+SILENCE_UNITS = 10.0
 """How many units this is worth beside those that at least half of the tellings tell."""
 
-SILENCE_WEIGHT = 9.0
+SILENCE_WEIGHT = 15.0
 """How alike steps are in being passed over: parameters of the Beta prior sum to this."""
 
 GRID = 200

@@ -9,7 +9,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import FileResponse, Response
-from starlette.routing import Mount
+from starlette.routing import Mount, WebSocketRoute
 from starlette.routing import Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
 
@@ -17,6 +17,7 @@ from elision.serve.api import JSON, REFUSALS, Api
 from elision.serve.guard import Guard
 from elision.serve.openapi import document
 from elision.serve.pictures import style
+from elision.serve.sockets import PATH, Sockets
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -32,6 +33,7 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     import elision as el  # noqa: PLC0415 - el imports nothing of the page
 
     routes = Api(shelf, jobs).routes()
+    sockets = Sockets(shelf)
     described = msgspec.json.encode(document(routes, el.__version__))
     drawings = style().encode()
 
@@ -50,6 +52,8 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
             StarletteRoute("/api/openapi.json", openapi),
             StarletteRoute("/drawing.css", drawing_style),
             *(StarletteRoute(route.path, route.handle, methods=[route.method]) for route in routes),
+            WebSocketRoute(PATH, sockets.follow),
+            StarletteRoute(PATH, sockets.plain),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, host=host)],

@@ -59,6 +59,7 @@ def serve(
     """
     try:
         import uvicorn  # noqa: PLC0415 - an extra
+        import wsproto  # noqa: F401, PLC0415
         from starlette import applications as _  # noqa: F401, PLC0415
     except ImportError as error:
         problem = f"the page needs {error.name}, which is not installed"
@@ -149,7 +150,8 @@ def _warm_up(shelf: Shelf) -> None:
 def _run(
     uvicorn: Any, shelf: Shelf, listening: socket.socket, host: str, *, open_browser: bool
 ) -> None:
-    from elision.serve.app import make_app  # noqa: PLC0415 - needs the extra
+    from elision.serve.api import MOST_ASKED  # noqa: PLC0415 - needs the extra
+    from elision.serve.app import make_app  # noqa: PLC0415
     from elision.serve.guard import is_loopback  # noqa: PLC0415
     from elision.serve.jobs import Jobs  # noqa: PLC0415
 
@@ -175,7 +177,9 @@ def _run(
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
         limit_concurrency=MOST_CONNECTIONS,
-        ws="none",
+        ws="wsproto",
+        ws_max_size=MOST_ASKED,
+        ws_per_message_deflate=False,
         lifespan="off",
     )
     if open_browser:

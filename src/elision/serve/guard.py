@@ -35,6 +35,9 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
+PAGES = {"ws": "http", "wss": "https"}
+"""Schemes of the pages that open sockets."""
+
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -66,12 +69,12 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
@@ -89,7 +92,8 @@ class Guard:
         if not self._is_own(host) or len(headers.getlist("host")) != 1:
             return "the Host is not this server"
         origin = headers.get("origin")
-        if origin is not None and origin.casefold() != f"{scope['scheme']}://{host}".casefold():
+        scheme = PAGES.get(scope["scheme"], scope["scheme"])
+        if origin is not None and origin.casefold() != f"{scheme}://{host}".casefold():
             return "the request comes from another origin"
         # A link to the page from elsewhere may be followed; nothing else may come from there.
         followed = scope["path"] == "/" and headers.get("sec-fetch-mode") == "navigate"

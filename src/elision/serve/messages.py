@@ -60,6 +60,14 @@ class Drawing(Struct, forbid_unknown_fields=True):
     theme: Theme = "auto"
 
 
+class Follow(Struct, forbid_unknown_fields=True):
+    """What is said to a follower: something to tell, to take it back, or that this was all."""
+
+    tell: Line | None = None
+    undo: bool = False
+    finish: bool = False
+
+
 class Problem(Struct):
     """Why a request was refused, in one line."""
 
@@ -239,6 +247,71 @@ class Identified(Struct):
     """The scripts, the most probable one first; empty if nothing was understood."""
 
     matches: list[Match]
+
+
+class Skipped(Struct):
+    """A step that was not told, though its place has probably been passed.
+
+    ``done`` is how probably it was done all the same; ``alarm`` whether it is worth speaking up.
+    """
+
+    event: str
+    step: str
+    passed: float
+    done: float
+    alarm: bool
+
+
+class OutOfOrder(Struct):
+    """A step told too late, at ``position`` from 0, that usually comes before another."""
+
+    event: str
+    position: int
+    before: str
+    probability: float
+    alarm: bool
+
+
+class Now(Struct):
+    """What is known of a telling as of now; ``unknown`` is what the script does not know.
+
+    ``knows_alarms`` is whether there were enough tellings to know how rare an alarm is.
+    """
+
+    count: int
+    skipped: list[Skipped]
+    out_of_order: list[OutOfOrder]
+    next: list[Answer]
+    ended: float
+    progress: float
+    unknown: list[str]
+    finished: bool
+    knows_alarms: bool
+
+
+class Activity(Struct):
+    """How probable it is that a telling is of this script; null for none of them."""
+
+    name: str | None
+    probability: float
+    log_evidence: float | None
+
+
+class Guess(Struct):
+    """Which script a telling is of as of now, most probable first, and what is known by it.
+
+    ``best`` and ``now`` are null where it is probably none of them.
+    """
+
+    best: str | None
+    activities: list[Activity]
+    now: Now | None
+
+
+class Failed(Struct):
+    """What could not be done, in one line; all is as it was before."""
+
+    error: Problem
 
 
 class Job(Struct):

@@ -22,6 +22,28 @@ REASONS = {
     409: "Another job is running",
     413: "The body is too large",
 }
+SOCKETS: dict[str, dict[str, Any]] = {
+    "/api/follow": {
+        "summary": "Follow a telling while it is told, of one script or of whichever it is",
+        "parameters": [
+            {"name": "script", "in": "query", "schema": {"type": "string"}},
+            {
+                "name": "false_alarms",
+                "in": "query",
+                "schema": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "exclusiveMaximum": 1,
+                    "default": 0.05,
+                },
+            },
+        ],
+        "takes": (messages.Follow,),
+        "gives": (messages.Now, messages.Guess, messages.Failed),
+    }
+}
+"""WebSockets, of which OpenAPI knows nothing: each message is answered with one."""
+
 FORBIDDEN = "The request was not made for this server, or comes from another site"
 
 
@@ -29,7 +51,10 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
     """Return the OpenAPI document of some routes."""
     routes = list(routes)
     kinds = [kind for route in routes for kind in (route.takes, route.gives) if _is_struct(kind)]
-    _, schemas = msgspec.json.schema_components([*kinds, messages.Problem], ref_template=REFERENCE)
+    said = [kind for one in SOCKETS.values() for kind in (*one["takes"], *one["gives"])]
+    _, schemas = msgspec.json.schema_components(
+        [*kinds, *said, messages.Problem], ref_template=REFERENCE
+    )
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
@@ -41,6 +66,7 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
             "description": "What learned scripts say about tellings.",
         },
         "paths": paths,
+        "x-websockets": {path: _socket(one) for path, one in SOCKETS.items()},
         "components": {"schemas": schemas},
     }
 
@@ -72,10 +98,19 @@ def _operation(route: Route) -> dict[str, Any]:
     return found
 
 
+def _socket(described: dict[str, Any]) -> dict[str, Any]:
+    told = {side: {"oneOf": [*map(_schema, described[side])]} for side in ("takes", "gives")}
+    return {**described, **told}
+
+
 def _content(kind: Any) -> dict[str, Any]:
     if not _is_struct(kind):
         return {kind: {}}
-    return {"application/json": {"schema": {"$ref": REFERENCE.format(name=kind.__name__)}}}
+    return {"application/json": {"schema": _schema(kind)}}
+
+
+def _schema(kind: Any) -> dict[str, str]:
+    return {"$ref": REFERENCE.format(name=kind.__name__)}
 
 
 def _refusal(description: str) -> dict[str, Any]:

@@ -106,7 +106,8 @@ class Shelf:
         self._held: dict[str, Held] = {}
         self._used: set[str] = set()
         self._library: Library | None = None
-        self._lock = Lock()
+        self.lock = Lock()
+        """For whoever asks the library, which remembers what it was asked."""
 
     def __iter__(self) -> Iterator[Held]:
         return iter([*self._held.values()])
@@ -131,12 +132,16 @@ class Shelf:
 
     def identify(self, telling: list[str | None]) -> Identification:
         """Say which of the scripts a telling is of, by their ids."""
+        with self.lock:
+            return self.library().identify(telling)
+
+    def library(self) -> Library:
+        """Return all scripts by their ids, to be asked by the holder of the lock."""
         from elision.library import Library  # noqa: PLC0415 - slow to import
 
-        with self._lock:  # a library remembers what it was asked
-            if self._library is None:
-                self._library = Library({held.id: held.script for held in self})
-            return self._library.identify(telling)
+        if self._library is None:
+            self._library = Library({held.id: held.script for held in self})
+        return self._library
 
     def _free_id(self, name: str) -> str:
         slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60] or "script"

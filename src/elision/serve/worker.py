@@ -49,7 +49,6 @@ def main(arguments: list[str]) -> int:
 def learn(source: Path, folder: Path, name: str, tell: Callable[[dict[str, Any]], None]) -> None:
     """Learn one script for each domain of a file, as ``elision learn`` does."""
     import elision as el  # noqa: PLC0415 - after the limits are set
-    from elision.learning import DEFAULT, as_events, make_learner  # noqa: PLC0415
 
     tell({"kind": "reading"})
     try:
@@ -57,6 +56,8 @@ def learn(source: Path, folder: Path, name: str, tell: Callable[[dict[str, Any]]
     except InputError as error:  # the name of the copy says nothing to whoever sent it
         raise InputError(error.problem, where=name, hint=error.hint) from None
     _check(parts, name)
+    from elision.learning import DEFAULT, as_events, make_learner  # noqa: PLC0415 - slow to import
+
     for number, (domain, part) in enumerate(parts.items(), start=1):
         title = domain or name
         about = {"domain": title, "number": number, "of": len(parts), "narratives": len(part)}

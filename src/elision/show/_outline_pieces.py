@@ -11,7 +11,6 @@ from elision.outline_reading import SURE
 from elision.show import layout as layered
 from elision.show._boxes import PLAIN, Text
 from elision.show._outline_shapes import Frame, Link, Piece, straight
-from elision.show._outline_words import WIDE
 from elision.show.words import width
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from elision.show._outline_shapes import FrameKind, LinkKind
     from elision.show._outline_words import Sheet
 
-GAP = 28.0
+GAP = 26.0
 """Room for an arrow between two pieces."""
 
 INSIDE = 9.0
@@ -149,9 +148,12 @@ class Builder:
 
     def _grid(self, steps: Sequence[int], wide: float, room: float, between: str = "") -> Piece:
         """Boxes of equal width in columns, with nothing between them."""
-        inner = max(self._sheet.room(step, STACKED_WIDE, lines=1) for step in steps)
-        if len(steps) > HIGHEST_STACK:
-            inner = min(inner, WIDE)
+        high = len(steps) > HIGHEST_STACK
+        rooms = [
+            self._sheet.room(step) if high else self._sheet.room(step, STACKED_WIDE, lines=1)
+            for step in steps
+        ]
+        inner = max(rooms)
         cells = [self._box(step, inner) for step in steps]
         cell = cells[0].width + BETWEEN
         columns = max(ceil(len(cells) / HIGHEST_STACK), int((wide + BETWEEN) // cell), 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from elision.outline_reading import OFTEN, SURE
 from elision.show._boxes import PADDING, PERCENT, Bar, Text, font
 from elision.show._outline_shapes import StepBox
@@ -56,6 +58,7 @@ class Sheet:
         # The same boxes are asked for again at every width of the page that is tried.
         self._rooms: dict[tuple[int, float, int], float] = {}
         self._boxes: dict[tuple[int, float], StepBox] = {}
+        self._tips: dict[int, str] = {}
         self.happens = [0.0] * len(outline.steps)
         self.optional = [False] * len(outline.steps)
         for unit in outline.units:
@@ -160,18 +163,30 @@ class Sheet:
 
     def tip(self, step: int) -> str:
         """Everything about a step in a few lines, its name whole."""
+        if step not in self._tips:
+            self._tips[step] = self._tip(step)
+        return self._tips[step]
+
+    def _tip(self, step: int) -> str:
         one = self.outline.steps[step]
         parts = [
             isolated(one.name),
             f"told by {percent(one.told)} of the tellings",
             f"done in {percent(self.happens[step])} of the courses",
         ]
+        unit = self.outline.unit_of[step]
+        before = np.flatnonzero(self.outline.covers[:, unit]).tolist()
+        parts += [f"comes after {self._unit_name(other)}" for other in before]
         if one.again >= 0.005:
             parts.append(f"told once more: {percent(one.again)}")
         if self.laid is not None:
             parts += [text for text, _ in self.marks(step)]
         parts += [f"“{isolated(said, 200)}”" for said in one.wording[:WORDINGS]]
         return "\n".join(parts)
+
+    def _unit_name(self, unit: int) -> str:
+        branches = self.outline.units[unit].branches
+        return " or ".join(isolated(self.outline.steps[branch[-1]].name) for branch in branches)
 
 
 def _width(mark: tuple[str, TextRole]) -> float:

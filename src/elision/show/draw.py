@@ -1,4 +1,4 @@
-"""`draw`: a script as a picture in a file or a notebook."""
+"""`draw`: a script as a picture in a file or a notebook: its outline, or its states."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elision._files import shown_path, write_atomically
+from elision.ask.heard import name_of
 from elision.errors import InputError
-from elision.observations import short
+from elision.observations import Packer, short
+from elision.show.outline_drawing import SUFFIXES, draw_outline
 from elision.show.picture import picture
 from elision.show.svg import svg
 
@@ -18,11 +20,9 @@ if TYPE_CHECKING:
 
     from elision.observations import Observation, Unknown
     from elision.script import Script
+    from elision.show.outline_drawing import OutlineDrawing
     from elision.show.picture import Direction, Picture
     from elision.show.svg import Theme
-
-SUFFIXES = (".svg", ".png", ".pdf")
-
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
@@ -57,9 +57,12 @@ class Drawing:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def counted(self) -> str:
+        """How much it shows, in words."""
+        return f"{len(self.picture.nodes) - 2} states, {len(self.picture.edges)} edges"
+
     def __repr__(self) -> str:
-        states, edges = len(self.picture.nodes) - 2, len(self.picture.edges)
-        return f"Drawing({states} states, {edges} edges)"
+        return f"Drawing({self.counted()})"
 
 
 def draw(
@@ -67,16 +70,18 @@ def draw(
     path: str | PathLike[str] | None = None,
     *,
     telling: Iterable[Observation] | None = None,
+    states: bool = False,
     least: float | None = None,
-    direction: Direction = "LR",
+    direction: Direction | None = None,
     title: str | None = None,
     theme: Theme = "auto",
     unknown: Unknown = "error",
-) -> Drawing:
+) -> Drawing | OutlineDrawing:
     """Draw a script, with a telling laid over it if one is given.
 
-    Boxes are states with their likeliest events; the gaps in a box's outline are its elision.
-    The thickness of a line is how often it is taken.
+    By default its outline: what happens, in which order, what instead of what, what may be left
+    out. With ``states`` the hidden Markov model: boxes are states with their likeliest events, the
+    gaps in a box's outline are its elision, the thickness of a line is how often it is taken.
 
     Parameters
     ----------
@@ -85,12 +90,16 @@ def draw(
     path
         An SVG, PNG or PDF file to write, by its suffix.
     telling
-        A telling whose most probable path is shown; None in it stands for a gap.
+        A telling to lay over it: what it tells, what was probably done unsaid, and what is out of
+        order; over states, its most probable path. None in it stands for a gap.
+    states
+        Draw the states of the script, not its outline.
     least
-        Hide states that a course passes with less probability, and edges taken less often; each
-        state keeps its best way in and out. By default as many are shown as one can read.
+        With ``states``: hide states that a course passes with less probability, and edges taken
+        less often; each state keeps its best way in and out. By default as many are shown as one
+        can read.
     direction
-        "LR", left to right, or "TB", top to bottom, for narrow pages.
+        With ``states``: "LR", left to right, or "TB", top to bottom, for narrow pages.
     title
         What stands above; by default the activity or domain that the script notes.
     theme
@@ -101,15 +110,34 @@ def draw(
     Examples
     --------
     >>> import elision as el
-    >>> draw(el.examples.doorbell(), telling=["hear doorbell", "open door"])
+    >>> draw(el.examples.doorbell(), telling=["hear doorbell", "open door"], states=True)
     Drawing(10 states, 16 edges)
     """
     if theme not in ("auto", "light", "dark"):
         raise InputError(f"theme is {short(theme)}, expected 'auto', 'light' or 'dark'")
+    if not states:
+        if least is not None or direction is not None:
+            given = "least" if least is not None else "direction"
+            raise InputError(
+                f"{given} is for states, but an outline is drawn", hint="ask for states"
+            )
+        told = None if telling is None else _named(script, telling, unknown)
+        return draw_outline(script.outline(), path, telling=told, title=title, theme=theme)
     drawn = picture(
-        script, telling=telling, least=least, direction=direction, title=title, unknown=unknown
+        script,
+        telling=telling,
+        least=least,
+        direction=direction or "LR",
+        title=title,
+        unknown=unknown,
     )
     drawing = Drawing(drawn, svg(drawn, theme=theme), theme)
     if path is not None:
         drawing.save(path)
     return drawing
+
+
+def _named(script: Script, telling: Iterable[Observation], unknown: Unknown) -> list[str | None]:
+    """A telling by names of events, None for gaps; what is unknown is refused or left out."""
+    items = Packer(script.events, unknown=unknown).kept(telling)
+    return [None if item is None else name_of(item) for item in items]

@@ -1,22 +1,28 @@
-"""`export`: a script in the format of another program, chosen by the suffix of the file."""
+"""`export`: an outline or a script in the format of another program, by the suffix of the file."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elision._files import shown_path, write_atomically
 from elision.errors import InputError
 from elision.show.bpmn import to_bpmn
-from elision.show.draw import SUFFIXES, draw
+from elision.show.draw import draw
 from elision.show.graphs import to_dot, to_mermaid
 from elision.show.openfst import to_openfst
+from elision.show.outline_bpmn import outline_bpmn
+from elision.show.outline_drawing import SUFFIXES
+from elision.show.outline_graphs import outline_dot, outline_json, outline_mermaid
+from elision.show.outline_petri import outline_pnml
 from elision.show.petri import to_pnml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
+    from elision.outline import Outline
     from elision.script import Script
 
 __all__ = ["FORMATS", "export", "to_bpmn", "to_dot", "to_mermaid", "to_openfst", "to_pnml"]
@@ -31,16 +37,33 @@ _WRITERS: dict[str, Callable[..., str]] = {
     ".bpmn": to_bpmn,
 }
 
-FORMATS = (*SUFFIXES, *_WRITERS, OPENFST)
+
+def _json(outline: Outline) -> str:
+    return json.dumps(outline_json(outline), ensure_ascii=False, indent=1) + "\n"
+
+
+_OUTLINE_WRITERS: dict[str, Callable[[Outline], str]] = {
+    ".dot": outline_dot,
+    ".gv": outline_dot,
+    ".mmd": outline_mermaid,
+    ".json": _json,
+    ".pnml": outline_pnml,
+    ".bpmn": outline_bpmn,
+}
+
+FORMATS = (*SUFFIXES, *_OUTLINE_WRITERS, OPENFST)
 """Suffixes of the files that `export` can write."""
 
 
-def export(script: Script, path: str | PathLike[str], *, least: float | None = None) -> None:
+def export(
+    script: Script, path: str | PathLike[str], *, states: bool = False, least: float | None = None
+) -> None:
     """Write a script to a file in the format that its suffix names, whole or not at all.
 
     ``.svg``, ``.png`` and ``.pdf`` are drawings, ``.dot``, ``.gv`` and ``.mmd`` graphs for Graphviz
-    and Mermaid, ``.pnml`` a Petri net, ``.bpmn`` a BPMN process, and ``.fst.txt`` a transducer for
-    OpenFst, with its symbols in a second file that ends in ``.syms.txt``.
+    and Mermaid, ``.json`` a task graph, ``.pnml`` a Petri net, ``.bpmn`` a BPMN process: all of the
+    outline, or of the states. ``.fst.txt`` is a transducer of the states for OpenFst, with its
+    symbols in a second file that ends in ``.syms.txt``.
 
     Parameters
     ----------
@@ -48,9 +71,11 @@ def export(script: Script, path: str | PathLike[str], *, least: float | None = N
         The script.
     path
         The file.
+    states
+        Write the states of the script, not its outline.
     least
-        Leave out what is rarer. By default drawings, graphs and processes show what can be read,
-        and nets show all; a transducer is always whole.
+        With ``states``: leave out what is rarer. By default drawings, graphs and processes show
+        what can be read, and nets show all; a transducer is always whole.
 
     Raises
     ------
@@ -68,8 +93,17 @@ def export(script: Script, path: str | PathLike[str], *, least: float | None = N
         return
     suffix = target.suffix.lower()
     if suffix in SUFFIXES:
-        draw(script, path, least=least)
+        draw(script, path, states=states, least=least)
         return
+    if suffix in _OUTLINE_WRITERS and not states:
+        if least is not None:
+            raise InputError(
+                "least is for states, but the outline is written", hint="ask for states"
+            )
+        write_atomically(path, _OUTLINE_WRITERS[suffix](script.outline()).encode())
+        return
+    if suffix == ".json":
+        raise InputError("states have no JSON export", hint="the script file is JSON itself")
     if suffix not in _WRITERS:
         raise InputError(
             f"cannot write a file of the kind {suffix or 'without suffix'}",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from elision._files import shown_path, write_atomically
 from elision.errors import InputError
 from elision.observations import short
-from elision.show.draw import SUFFIXES
 from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import outline_svg
 
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from elision.outline import Outline
     from elision.show.outline_picture import OutlinePicture
     from elision.show.svg import Theme
+
+
+SUFFIXES = (".svg", ".png", ".pdf")
+"""Of files that a drawing can be written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,13 @@ class OutlineDrawing:
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def __repr__(self) -> str:
+    def counted(self) -> str:
+        """How much it shows, in words."""
         steps = sum(box.step is not None for box in self.picture.boxes)
-        return f"OutlineDrawing({steps} steps, {len(self.picture.links)} links)"
+        return f"{steps} steps, {len(self.picture.links)} links"
+
+    def __repr__(self) -> str:
+        return f"OutlineDrawing({self.counted()})"
 
 
 def draw_outline(

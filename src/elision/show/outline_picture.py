@@ -14,7 +14,7 @@ from elision.show._outline_pieces import Builder, Element
 from elision.show._outline_rare import RARE, asides, shown_branches
 from elision.show._outline_rows import rows
 from elision.show._outline_shapes import Frame, Link, Note, Piece, StepBox, along, shifted
-from elision.show._outline_telling import summary
+from elision.show._outline_summary import summary
 from elision.show._outline_words import Sheet
 from elision.show.outline_overlay import laid_over
 from elision.show.words import cleaned, isolated, wrapped
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["Frame", "Key", "Link", "Note", "OutlinePicture", "StepBox", "outline_picture"]
 
 MARGIN = 16.0
-ROOMS = (480.0, 660.0, 840.0, 950.0, 1060.0, 1210.0, 1368.0)
+ROOMS = (480.0, 660.0, 840.0, 980.0, 1120.0, 1240.0, 1368.0)
 """Widths that the course may have."""
 
-GLANCE = (1060.0, 480.0)
+GLANCE = (1120.0, 480.0)
 """Of the widths that fit into this, the one is taken that makes the course lowest."""
 
 SCREEN = (1368.0, 580.0)

@@ -44,7 +44,7 @@ DARK = {
     "astray-line": "#ff9d93",
 }
 
-FADED = 0.6
+FADED, FADED_NOTE = 0.6, 0.8
 PALEST_LINE, PALEST_TEXT = 0.25, 0.7
 """Opacity of what nobody tells; contrast with the paper stays legible."""
 
@@ -53,18 +53,20 @@ DASHES, DOTS = "5 4", "1.5 3.5"
 SOFT = frozenset({"caption", "percent", "more"})
 
 _SIZES = "".join(
-    f".elision-outline .{role} {{ font-size: {size}px; }}\n" for role, size in sorted(SIZES.items())
+    f".elision-outline text.{role} {{ font-size: {size}px; }}\n"
+    for role, size in sorted(SIZES.items())
 )
 _COLOURS = "".join(
     f".elision-outline .fill-{name} {{ fill: var(--elision-{name}); }}\n"
     f".elision-outline .line-{name} {{ stroke: var(--elision-{name}); }}\n"
     for name in LIGHT
 )
+_BOLD = ", ".join(f".elision-outline text.{role}" for role in sorted(BOLD))
 RULES = f"""
 .elision-outline {{ font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue",
   Arial, sans-serif; font-size: {PLAIN}px; font-variant-numeric: tabular-nums; }}
 .elision-outline text {{ unicode-bidi: isolate; white-space: pre; }}
-{_SIZES}{", ".join(f".elision-outline .{role}" for role in sorted(BOLD))} {{ font-weight: 600; }}
+{_SIZES}{_BOLD} {{ font-weight: 600; }}
 .elision-outline path {{ stroke-linecap: round; stroke-linejoin: round; }}
 {_COLOURS}"""
 
@@ -225,7 +227,7 @@ def _frame(frame: Frame) -> str:
 
 def _note(note: Note) -> str:
     outline = _rectangle(_place(note), 5, "fill-frame line-frame-line", 1, DOTS)
-    opacity = _opacity(FADED if note.faded else 1.0)
+    opacity = _opacity(FADED_NOTE if note.faded else 1.0)
     return (
         f'<g class="note"{opacity}><title>{escape(note.tip)}</title>'
         f"{outline}{_within(note, map(_text, note.texts))}</g>"

@@ -1,0 +1,220 @@
+"""``follow``: a telling as it is told, line by line, and what is known after each."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from elision.cli.app import app, load, worded
+from elision.cli.judging import _library
+from elision.cli.prompt import PROMPT, line_editing, piped
+from elision.errors import InputError, relocated
+from elision.serve.messages import Guess
+from elision.terminal import Line, complain, err, out, print_json, print_lines, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from elision.library import Library
+    from elision.script import Script
+    from elision.serve.following import Following, Known
+    from elision.serve.messages import Activity, Now
+
+TAKE_BACK = "undo"
+_QUOTED = re.compile(rf'"+{TAKE_BACK}"+')
+
+MOST_SHOWN = 3
+"""Events that may come next, and activities that it may be."""
+
+PASSED = 0.5
+"""Skipped steps without an alarm are shown if they are passed with this probability."""
+
+LEAST_SHARE = 0.005
+"""What would show as 0% is left out."""
+
+UNKNOWN_RATE = "too few tellings to know how rare an alarm is"
+NONE = "(none of these)"
+
+
+@app.command()
+def follow(
+    scripts: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Script file; or several, or folders of them, if it is not known which it is.",
+        ),
+    ],
+    false_alarms: Annotated[
+        float, typer.Option(help="Share of ordinary tellings that may have an alarm.")
+    ] = 0.05,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON for each line told.")
+    ] = False,
+) -> None:
+    """Follow a telling as it is told: what was skipped, what comes next, how far it is.
+
+    Each line, of a prompt or of standard input, is an event or a sentence. A line `undo` takes the
+    last one back (`"undo"`, in quotes, is an event of this name). An empty line, the end of the
+    input or Ctrl-C finish the telling. What is worth speaking up about has a ! in front.
+
+    With --json each line is answered by one, at once, and the end by one more: count, skipped,
+    out_of_order, next, ended, progress, unknown, finished, knows_alarms; over several scripts best,
+    activities and, as now, these; or error. The exit status is 2 if a line of standard input could
+    not be followed.
+
+    Example: `elision follow doorbell.json`
+    """
+    from elision.serve.following import Following  # noqa: PLC0415
+
+    following = Following(_loaded(scripts), false_alarms=false_alarms)
+    conversation = _Conversation(following, as_json=as_json)
+    if sys.stdin is not None and sys.stdin.isatty():
+        _at_prompt(conversation, following)
+    elif not conversation.hold(() if sys.stdin is None else piped()):
+        raise typer.Exit(2)
+
+
+class _Conversation:
+    """Lines in, and what is known after each out."""
+
+    def __init__(self, following: Following, *, as_json: bool) -> None:
+        self._following = following
+        self._as_json = as_json
+        self._warned = False
+
+    def hold(self, lines: Iterable[str]) -> bool:
+        """Follow line after line to the end; return whether all could be followed."""
+        good = True
+        try:
+            for number, line in enumerate(lines, start=1):
+                text = line.strip()
+                if not text:
+                    break
+                with _undisturbed():
+                    good = self._hear(number, text) and good
+        except KeyboardInterrupt:
+            if out.is_terminal:  # after the ^C
+                out.print()
+        self._show(self._following.finish())
+        return good
+
+    def greet(self) -> None:
+        """Say what can be done at the prompt."""
+        if not self._as_json:
+            out.print(
+                "Tell what happens, one event a line; undo takes the last one back, an empty line"
+                " ends it.\n",
+                style="dim",
+            )
+
+    def _hear(self, number: int, text: str) -> bool:
+        """Follow one line; return whether it could be."""
+        before = len(self._following.told)
+        try:
+            if text == TAKE_BACK:
+                found = self._following.undo()
+            else:
+                found = self._following.tell(text[1:-1] if _QUOTED.fullmatch(text) else text)
+        except InputError as error:
+            problem = worded(relocated(error, f"line {number}"))
+            complain(problem)
+            if self._as_json:  # as many lines come out as go in
+                print_json({"error": {"problem": problem}}, lines=True)
+            return False
+        heard = self._following.told[before:]
+        if not self._as_json and heard not in ((), (text,)):
+            say(f"heard as: {', '.join(heard)}", "dim")
+        self._show(found, text)
+        return True
+
+    def _show(self, found: Known, text: str = "") -> None:
+        now = found.now if isinstance(found, Guess) else found
+        if now is not None and not now.knows_alarms and not self._warned:
+            err.print(UNKNOWN_RATE, style="dim")
+            self._warned = True
+        if self._as_json:
+            print_json(msgspec.to_builtins(found), lines=True)
+            return
+        if isinstance(found, Guess):
+            _show_activities(found.activities)
+        if now is not None:
+            _show_now(now, text)
+        out.print()
+
+
+def _show_activities(found: list[Activity]) -> None:
+    shown = [one for one in found[:MOST_SHOWN] if one.probability >= LEAST_SHARE]
+    names = ((NONE if one.name is None else one.name, one.probability) for one in shown)
+    print_lines((Line(name, share) for name, share in names), indent=0)
+
+
+def _show_now(now: Now, text: str) -> None:
+    """Print how far it is, what was skipped or out of order, and what comes next."""
+    if text in now.unknown:
+        say(f"not in the script: {text}", "dim")
+    say(f"finished: {_counted(now.count)}" if now.finished else f"{now.progress:.0%} done")
+    for skip in now.skipped:
+        if skip.alarm or skip.passed >= PASSED:
+            note = f"passed {skip.passed:.0%}, done unsaid {skip.done:.0%}"
+            _show_oddity("skipped", skip.step, note, alarm=skip.alarm)
+    for late in now.out_of_order:
+        note = f"usually before {late.before}, {late.probability:.0%}"
+        _show_oddity("out of order", late.event, note, alarm=late.alarm)
+    if not now.finished:
+        likely = [Line(one.event, one.probability) for one in now.next[:MOST_SHOWN]]
+        likely.append(Line("(nothing more)", now.ended))
+        out.print("next", style="dim")
+        print_lines(line for line in likely if line.share >= LEAST_SHARE)
+
+
+def _show_oddity(kind: str, name: str, note: str, *, alarm: bool) -> None:
+    say(f"{'!' if alarm else ' '} {kind}: {name} ({note})", "red" if alarm else "dim")
+
+
+def _counted(events: int) -> str:
+    return "1 event told" if events == 1 else f"{events} events told"
+
+
+def _loaded(paths: list[Path]) -> Script | Library:
+    """The script of a file, or those of several files and folders."""
+    return load(paths[0]) if len(paths) == 1 and not paths[0].is_dir() else _library(paths)
+
+
+def _at_prompt(conversation: _Conversation, following: Following) -> None:
+    def completions(typed: str) -> list[str]:
+        sought = typed.casefold()
+        return [event for event in sorted(following.events) if event.casefold().startswith(sought)]
+
+    conversation.greet()
+    with line_editing(completions, "followed"):
+        conversation.hold(_typed())
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold Ctrl-C back until an answer is out, so that it comes whole and once."""
+    pressed: list[int] = []
+    usual = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+def _typed() -> Iterator[str]:
+    """Lines of the prompt until Ctrl-D."""
+    while True:
+        try:
+            yield input(PROMPT)
+        except EOFError:
+            out.print()
+            return
