@@ -25,6 +25,10 @@ LARGEST_ODDS = 30.0
 """Log-odds are cut here: beyond, only the number of events told would speak."""
 
 
+EXPECTED = 0.9
+"""Share of tellings that must tell a step for its not being told to be alarming."""
+
+
 class Passing(NamedTuple):
     """What is known of an unfinished telling.
 
@@ -84,11 +88,13 @@ class Passing(NamedTuple):
     def skips(self) -> NDArray[np.float64]:
         """How much speaks for each step's having been skipped: the log-odds of alarms.
 
-        That its place has been passed, and that it would have been told: both must be.
+        That its place has been passed, and that it would have been told. Steps that are often left
+        untold (`EXPECTED`) raise no alarm, however surely they have been passed.
         """
-        usual = np.clip(self.outline.told_shares, 1e-3, 1 - 1e-3)
+        shares = self.outline.told_shares
+        usual = np.clip(shares, 1e-3, 1 - 1e-3)
         worth = self.odds() + np.log(usual / (1 - usual))
-        return np.asarray(np.where(self.told, -np.inf, worth))
+        return np.asarray(np.where(self.told | (shares < EXPECTED), -np.inf, worth))
 
     def slip(self, step: int) -> tuple[float, int | None]:
         """How much speaks for a step's coming too late, and which unit told it should precede.

@@ -123,8 +123,8 @@ class Now:
     def __str__(self) -> str:
         lines = [f"{self.progress:.0%} done" + (" (finished)" if self.finished else "")]
         for skip in self.skipped:
-            mark = "!" if skip.alarm else " "
-            lines.append(f"{mark} skipped: {skip.step} (passed {skip.passed:.0%})")
+            kind = "! skipped" if skip.alarm else "  passed untold"
+            lines.append(f"{kind}: {skip.step} ({skip.passed:.0%}, done {skip.done:.0%})")
         for late in self.out_of_order:
             mark = "!" if late.alarm else " "
             usual = f"usually before {late.before}, {late.probability:.0%}"
@@ -163,7 +163,7 @@ class Follower:
     >>> follow = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_.follow()
     >>> print(follow.tell("walk to door"))
     34% done
-    ! skipped: hear doorbell (passed 96%)
+      passed untold: hear doorbell (96%, done 96%)
       next: open door  58%
       next: look through peephole  34%
       next: greet visitor  5%

@@ -17,7 +17,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from copy import copy
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -46,7 +46,7 @@ SHARE_OF_SCRIPT = 0.2
 """Weight of a script found by structural search, where its answers are pooled with the telling
 model's."""
 
-SEARCH = {"state_cost": 3.0, "emission_pseudocount": 0.1, "em_steps": 3}
+SEARCH: dict[str, Any] = {"state_cost": 3.0, "emission_pseudocount": 0.1, "em_steps": 3}
 """Settings of the structural search for that script: one of few states."""
 
 Figures = dict[str, dict[str, float]]

@@ -35,7 +35,8 @@ def with_alarms(
     """Return the outline with what alarms are measured against.
 
     Each telling is followed by the orders that all others tell. An alarm that a step was skipped is
-    false if the step is told later; of one that is never told it cannot be known.
+    false if the step is told later; of one that is never told, though nine of ten tellings tell it,
+    it is taken to be true.
     """
     if len(tellings) < LEAST_TELLINGS or not outline.steps:
         return outline

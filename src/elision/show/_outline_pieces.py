@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from elision.outline_reading import SURE
 from elision.show import layout as layered
 from elision.show._boxes import PLAIN, Text
-from elision.show._outline_shapes import Frame, Link, Piece, straight
-from elision.show.words import width
+from elision.show._outline_shapes import Frame, Link, Piece, along, straight
+from elision.show.words import percent, width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -188,7 +188,7 @@ class Builder:
         high = inside.height + LABEL + 1.6 * INSIDE
         text = Text(INSIDE, round(INSIDE * 0.6 + PLAIN * 0.93, 1), label, "caption")
         moved = inside.moved((wide - inside.width) / 2, LABEL + INSIDE * 0.6)
-        tip = f"{label} (done in {happens:.0%} of the courses)" if optional else label
+        tip = f"{label} (done in {percent(happens)} of the courses)" if optional else label
         frame = Frame(kind, 0.0, 0.0, wide, high, inside.steps, optional, (text,), tip)
         return replace(moved, width=wide, height=high, frames=(frame, *moved.frames), broken=False)
 
@@ -214,14 +214,7 @@ class Builder:
         )
         boxes = placed.boxes[1:-1]
         curves = placed.curves[: len(block.links)]
-        left = min([box.x for box in boxes] + [x for curve in curves for x, _ in curve])
-        right = max(
-            [box.x + box.width for box in boxes] + [x for curve in curves for x, _ in curve]
-        )
-        top = min([box.y for box in boxes] + [y for curve in curves for _, y in curve])
-        bottom = max(
-            [box.y + box.height for box in boxes] + [y for curve in curves for _, y in curve]
-        )
+        left, top, right, bottom = _extent(boxes, curves)
         moved = [
             piece.moved(box.x - left, box.y - top) for piece, box in zip(pieces, boxes, strict=True)
         ]
@@ -231,12 +224,22 @@ class Builder:
                 "then",
                 pieces[a].steps,
                 pieces[b].steps,
-                tuple((round(x - left, 1), round(y - top, 1)) for x, y in curve),
+                along(curve, -left, -top),
                 min(pieces[a].ink, pieces[b].ink),
             )
             for (a, b), curve in zip(block.links, curves, strict=True)
         )
         return self._framed("tangle", replace(whole, links=(*whole.links, *arrows)))
+
+
+def _extent(
+    boxes: Sequence[layered.Box], curves: Sequence[layered.Curve]
+) -> tuple[float, float, float, float]:
+    """How far boxes and curves reach to the left, up, to the right and down."""
+    corners = [(box.x, box.y) for box in boxes]
+    corners += [(box.x + box.width, box.y + box.height) for box in boxes]
+    xs, ys = zip(*corners, *(point for curve in curves for point in curve), strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
 
 
 def _chain(elements: Sequence[Element], room: float) -> Piece:

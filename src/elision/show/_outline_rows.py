@@ -202,11 +202,12 @@ def _hung(
     ties = []
     placed = []
     for (x, down, aside), note, (left, end) in zip(hooks, notes, spans, strict=True):
-        deep = max(
+        near = (
             reach
             for start, stop, reach in pieces
             if not apart or (start < max(end, x) + CLEAR and stop > min(left, x) - CLEAR)
         )
+        deep = max(near, default=0.0)
         top = middle + deep
         placed.append(shifted(note, left, top + HANGING))
         goal = min(max(x, left + 8), end - 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,7 +107,7 @@ class Sheet:
     def _least_room(self, step: int, widest: float, lines: int) -> float:
         size, bold = font("name")
         label = self.labels[step]
-        least = max([longest_word(label, size, bold=bold), *map(_width, self.marks(step))])
+        least = ceil(max([longest_word(label, size, bold=bold), *map(_width, self.marks(step))]))
         room = NARROW + (SIGN if self._again(step) else 0.0)
         if width(label, size, bold=bold) <= SHORT:
             lines = 1

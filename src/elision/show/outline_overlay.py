@@ -24,7 +24,7 @@ State: TypeAlias = Literal["told", "unsaid", "astray", "faded"]
 """A step is told, probably done but unsaid, told out of order, or none of these."""
 
 PROBABLE = 0.5
-"""From this probability on, an untold step counts as done."""
+"""Above this probability an untold step counts as done: of two alternatives, one at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def laid_over(outline: Outline, telling: Sequence[str | None]) -> Laid:
         if places:
             states.append("astray" if step in astray else "told")
         else:
-            states.append("unsaid" if chance[step] >= PROBABLE else "faded")
+            states.append("unsaid" if chance[step] > PROBABLE else "faded")
     strange = [event for event, step in zip(told, found, strict=True) if event and step is None]
     return Laid(
         tuple(states),

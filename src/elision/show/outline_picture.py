@@ -194,5 +194,5 @@ def _caption(sheet: Sheet) -> str:
     if strange:
         named = ", ".join(isolated(event, 60) for event in strange[:STRANGE])
         more = f" and {len(strange) - STRANGE} more" if len(strange) > STRANGE else ""
-        text += f", of which no step: {named}{more}"
+        text += f" (not in the outline: {named}{more})"
     return text

@@ -1,0 +1,79 @@
+"""Slow, obvious twins of following a telling; the package is not imported.
+
+A step stands in a unit. `pairs[a][b]` counts the tellings that tell unit a before unit b. Places
+among n units told are numbered from 0, before the first, to n, after the last.
+"""
+
+import math
+
+UNSEEN = 0.5
+
+
+def before(pairs, a, b):
+    """Probability that unit a comes before unit b, by counted tellings."""
+    ahead, behind = pairs[a][b] + UNSEEN, pairs[b][a] + UNSEEN
+    return ahead / (ahead + behind)
+
+
+def units_told(unit_of, told):
+    """The units of some steps, each where it was told first."""
+    found = []
+    for step in told:
+        if unit_of[step] not in found:
+            found.append(unit_of[step])
+    return found
+
+
+def place_weights(pairs, unit_of, told, step):
+    """How well each place suits a step: units before it come before it, the others after it."""
+    units, own = units_told(unit_of, told), unit_of[step]
+    return [
+        math.prod(before(pairs, unit, own) for unit in units[:place])
+        * math.prod(before(pairs, own, unit) for unit in units[place:])
+        for place in range(len(units) + 1)
+    ]
+
+
+def passed(pairs, unit_of, told, step):
+    """Probability that the place of a step is not the last one."""
+    if step in told:
+        return 1.0
+    weights = place_weights(pairs, unit_of, told, step)
+    return sum(weights[:-1]) / sum(weights)
+
+
+def slip(pairs, unit_of, told, step):
+    """The most that speaks for a step's coming too late, and for which unit."""
+    own = unit_of[step]
+    odds = [
+        (math.log(before(pairs, own, unit) / before(pairs, unit, own)), unit)
+        for unit in units_told(unit_of, told)
+        if unit != own
+    ]
+    if step in told or not odds:
+        return -math.inf, None
+    return max(odds, key=lambda one: one[0])
+
+
+def without(pairs, units):
+    """The counted orders without those of one telling, given as its units in order."""
+    found = [list(row) for row in pairs]
+    for place, a in enumerate(units):
+        for b in units[place + 1 :]:
+            found[a][b] -= 1
+    return found
+
+
+def threshold(seen, rate):
+    """What must speak for an alarm, by what spoke falsely in each of some tellings.
+
+    With one telling more, at most the share ``rate`` of all of them may be above it. If not even
+    one may, it is as far above the most of them as makes it rare enough, a nat a factor of e.
+    """
+    if not seen:
+        return math.inf
+    ranked = sorted(seen, reverse=True)
+    allowed = rate * (len(ranked) + 1)
+    if allowed < 1:
+        return ranked[0] + math.log(1 / allowed)
+    return ranked[min(math.floor(allowed), len(ranked)) - 1]

@@ -1,0 +1,578 @@
+"""Pictures of outlines: how units hang together, where they stand, and what is written."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import elision as el
+from elision.errors import InputError
+from elision.learn.outline import learn_outline
+from elision.outline import Outline, Step, Unit
+from elision.show._boxes import font
+from elision.show._outline_blocks import blocks, loosened
+from elision.show._outline_rows import balanced
+from elision.show._outline_words import labels
+from elision.show.outline_drawing import OutlineDrawing, draw_outline
+from elision.show.outline_overlay import laid_over, out_of_order
+from elision.show.outline_picture import outline_picture
+from elision.show.outline_svg import DARK, LIGHT, style
+from elision.show.words import width
+
+SVG = "{http://www.w3.org/2000/svg}"
+ROUNDED = 0.3
+"""Places are rounded to a tenth of a pixel, and pieces are put together of rounded ones."""
+
+WORDS = ("stir", "the", "long", "wooden", "spoon", "extraordinarily", "(in_a_pot)", "again")
+
+
+def closed(before, count):
+    order = np.zeros((count, count), dtype=bool)
+    for a, b in before:
+        order[a, b] = True
+    for k in range(count):
+        order |= np.outer(order[:, k], order[k])
+    return order
+
+
+def outline_of(units, before, *, told=0.8, title="making tea"):
+    """Units as (branches of names, happens) or names; ``told`` by name or for all."""
+    steps, made = [], []
+    for unit in units:
+        branches, happens = ([[unit]], 1.0) if isinstance(unit, str) else unit
+        numbers = []
+        for branch in branches:
+            numbers.append(tuple(range(len(steps), len(steps) + len(branch))))
+            for name in branch:
+                often = told.get(name, 0.8) if isinstance(told, dict) else told
+                place = len(made) / max(1, len(units) - 1)
+                steps.append(Step(name, name, often, 0.9, 0.0, place))
+        made.append(Unit(tuple(numbers), (1 / len(numbers),) * len(numbers), happens))
+    order = closed(before, len(units))
+    pairs = np.zeros(order.shape, dtype=np.int64)
+    return Outline(tuple(steps), tuple(made), order, pairs, 20, title)
+
+
+def chain(names, **options):
+    return outline_of(names, list(itertools.pairwise(range(len(names)))), **options)
+
+
+def tea():
+    """Water, then leaves and cups in any order, then milk or lemon, then drinking; rarely sugar."""
+    units = [
+        "boil water",
+        "put leaves into pot",
+        "fetch cups",
+        ([["add milk"], ["cut lemon", "add lemon"]], 0.9),
+        ([["add sugar"]], 0.2),
+        "drink",
+    ]
+    before = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 5), (2, 4), (4, 5)]
+    return outline_of(units, before, told={"add sugar": 0.1, "fetch cups": 0.3, "drink": 1.0})
+
+
+def random_outline(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 16))
+    linked = np.triu(rng.random((count, count)) < rng.choice([0.05, 0.15, 0.3, 0.7]), 1)
+    steps, units = [], []
+    for number in range(count):
+        happens = float(rng.choice([1.0, 0.9, 0.6, 0.3, 0.1]))
+        sizes = rng.choice([1, 1, 1, 2, 5], int(rng.choice([1, 1, 1, 2, 4])))
+        branches = []
+        for size in sizes:
+            branches.append(tuple(range(len(steps), len(steps) + int(size))))
+            for _ in range(int(size)):
+                name = " ".join(rng.choice(WORDS, int(rng.integers(1, 8)))) + f" {len(steps)}"
+                often = float(happens * rng.random())
+                again = float(rng.choice([0.0, 0.4]))
+                steps.append(Step(name, name, often, 0.5, again, number / count))
+        units.append(Unit(tuple(branches), (1 / len(branches),) * len(branches), happens))
+    order = closed(np.argwhere(linked).tolist(), count)
+    pairs = np.zeros(order.shape, dtype=np.int64)
+    return Outline(tuple(steps), tuple(units), order, pairs, 10, "something")
+
+
+@functools.cache
+def random_drawing(seed):
+    return draw_outline(random_outline(seed))
+
+
+def parsed(text):
+    return ET.fromstring(text)  # noqa: S314 - we wrote it
+
+
+def box_of(picture, name):
+    return next(box for box in picture.boxes if box.name == name)
+
+
+def overlapping(a, b):
+    return (
+        a.x + ROUNDED < b.x + b.width
+        and b.x + ROUNDED < a.x + a.width
+        and a.y + ROUNDED < b.y + b.height
+        and b.y + ROUNDED < a.y + a.height
+    )
+
+
+def within(a, b):
+    return (
+        a.x >= b.x - ROUNDED
+        and a.y >= b.y - ROUNDED
+        and a.x + a.width <= b.x + b.width + ROUNDED
+        and a.y + a.height <= b.y + b.height + ROUNDED
+    )
+
+
+def points(curve, count=20):
+    """Points along cubic splines."""
+    found = []
+    t = np.linspace(0, 1, count)[:, None]
+    for at in range(0, len(curve) - 1, 3):
+        a, b, c, d = np.array(curve[at : at + 4])
+        found.append(
+            (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+        )
+    return np.concatenate(found)
+
+
+def runs_through(curve, box):
+    x, y = points(curve).T
+    low, high = (box.x + 0.6, box.y + 0.6), (box.x + box.width - 0.6, box.y + box.height - 0.6)
+    return bool(((x > low[0]) & (x < high[0]) & (y > low[1]) & (y < high[1])).any())
+
+
+def check_places(picture):
+    """Nothing covers anything else, no line runs through a box, and all is on the page."""
+    for a, b in itertools.combinations((*picture.boxes, *picture.notes), 2):
+        assert not overlapping(a, b), (a, b)
+    for frame in picture.frames:
+        for box in picture.boxes:
+            assert within(box, frame) if box.step in frame.steps else not overlapping(box, frame)
+        assert not any(overlapping(note, frame) for note in picture.notes)
+    for a, b in itertools.combinations(picture.frames, 2):
+        assert not overlapping(a, b) or within(a, b) or within(b, a)
+    for link in picture.links:
+        assert not any(runs_through(link.curve, box) for box in (*picture.boxes, *picture.notes))
+        ends = set(link.before) | set(link.after)
+        for frame in picture.frames:
+            assert ends <= set(frame.steps) or not runs_through(link.curve, frame)
+        assert all(0 <= x <= picture.width and 0 <= y <= picture.height for x, y in link.curve)
+    for one in (*picture.boxes, *picture.frames, *picture.notes):
+        assert min(one.x, one.y) >= 0
+        assert one.x + one.width <= picture.width
+        assert one.y + one.height <= picture.height
+        for text in one.texts:
+            size, bold = font(text.role)
+            wide = width(text.text, size, bold=bold)
+            start = {"start": text.x, "end": text.x - wide, "middle": text.x - wide / 2}
+            assert start[text.anchor] >= 0
+            assert start[text.anchor] + wide <= one.width + ROUNDED
+            assert 0 < text.y <= one.height
+
+
+class TestBlocks:
+    def test_any_order_between_the_same_neighbours(self):
+        whole = blocks(closed([(0, 1), (0, 2), (1, 3), (2, 3)], 4), range(4))
+        assert [part.kind for part in whole.parts] == ["unit", "any", "unit"]
+        assert whole.parts[1].units == (1, 2)
+
+    def test_a_tangle_has_the_links_of_its_parts(self):
+        whole = blocks(closed([(0, 2), (1, 2), (1, 3)], 4), range(4))
+        assert whole.kind == "tangle"
+        units = {(whole.parts[a].units[0], whole.parts[b].units[0]) for a, b in whole.links}
+        assert units == {(0, 2), (1, 2), (1, 3)}
+
+    def test_parts_are_all_units_once_and_everything_outside_stands_alike_to_them(self):
+        def check(block):
+            assert sorted(block.units) == sorted(u for p in block.parts for u in p.units)
+            for part in block.parts:
+                for other in set(block.units) - set(part.units):
+                    assert len({(order[other, u], order[u, other]) for u in part.units}) == 1
+                if part.parts:
+                    check(part)
+
+        rng = np.random.default_rng(0)
+        for _ in range(200):
+            count = int(rng.integers(2, 9))
+            order = closed(np.argwhere(np.triu(rng.random((count, count)) < 0.35, 1)), count)
+            whole = blocks(order, range(count))
+            assert sorted(whole.units) == list(range(count))
+            check(whole)
+            loose = loosened(whole, order, np.linspace(0, 1, count))
+            assert sorted(loose.units) == list(range(count))
+
+    def test_stages_keep_the_order_and_say_where_it_is_loose(self):
+        before = [(a, b) for a in range(4) for b in range(4, 8) if (a + b) % 4]
+        order = closed(before, 8)
+        whole = blocks(order, range(8))
+        assert whole.kind == "tangle"
+        stages = loosened(whole, order, np.linspace(0, 1, 8))
+        assert stages.kind == "series"
+        assert stages.loose
+        at = {unit: k for k, part in enumerate(stages.parts) for unit in part.units}
+        assert all(at[a] < at[b] for a, b in before)
+
+
+class TestLabels:
+    def test_never_two_alike(self):
+        names = [
+            "open_door",
+            "open door",
+            "a" * 90,
+            "a" * 91,
+            "b" * 500,
+            "b" * 501,
+            "x\x00y",
+            "x y",
+        ]
+        found = labels(names)
+        assert len(set(found)) == len(names)
+        assert found[:2] == ["open_door", "open door"]
+
+    def test_underscores_are_spaces_where_nothing_is_lost(self):
+        assert labels(["open_the_door"]) == ["open the door"]
+
+    @pytest.mark.parametrize("tail", ["one", "two"])
+    def test_long_names_that_differ_at_their_end_are_told_apart_in_the_picture(self, tail):
+        start = "walk slowly and carefully along the river until the old bridge comes in sight, "
+        picture = outline_picture(chain([start + "one", start + "two"]))
+        shown = " ".join(t.text for t in box_of(picture, start + tail).texts if t.role == "name")
+        assert shown.endswith(tail)
+
+
+class TestPlaces:
+    @pytest.mark.parametrize("seed", range(24))
+    def test_nothing_overlaps(self, seed):
+        outline = random_outline(seed)
+        check_places(random_drawing(seed).picture)
+        rng = np.random.default_rng(seed)
+        told = rng.permutation([step.event for step in outline.steps])[:6].tolist()
+        check_places(outline_picture(outline, telling=told))
+
+    def test_main_course_is_on_a_straight_line(self):
+        picture = outline_picture(chain(["boil water", "pour", "wait", "drink"]))
+        middles = [box.y + box.height / 2 for box in picture.boxes]
+        np.testing.assert_allclose(middles, middles[0], rtol=0, atol=ROUNDED)
+        assert [box.name for box in sorted(picture.boxes, key=lambda box: box.x)] == [
+            "start",
+            "boil water",
+            "pour",
+            "wait",
+            "drink",
+            "end",
+        ]
+
+    @pytest.mark.parametrize("count", [12, 30])
+    def test_many_steps_fit_on_a_screen(self, count):
+        picture = outline_picture(chain([f"do the thing number {k}" for k in range(count)]))
+        assert picture.width <= 1400
+        assert picture.height <= 700
+        check_places(picture)
+
+    def test_sixty_steps_are_all_drawn(self):
+        picture = outline_picture(chain([f"do the thing number {k}" for k in range(60)]))
+        assert len(picture.boxes) == 62
+        assert picture.width <= 1400
+        check_places(picture)
+
+    def test_rows_are_about_equally_long(self):
+        assert balanced([50.0] * 9, 10_000) == [range(9)]
+        rows = balanced([50.0] * 9, 400)
+        assert [len(row) for row in rows] == [5, 4]
+
+    def test_any_order_is_a_frame_with_one_way_in_and_out(self):
+        outline = tea()
+        picture = outline_picture(outline)
+        frames = {frame.kind: frame for frame in picture.frames}
+        named = {kind: {outline.steps[k].name for k in frames[kind].steps} for kind in frames}
+        assert named["any"] == {"put leaves into pot", "fetch cups"}
+        assert named["choice"] == {"add milk", "cut lemon", "add lemon"}
+        assert [t.text for t in frames["any"].texts] == ["in any order"]
+        assert "or" in [text.text for text in picture.texts]
+        inside = frames["any"].steps
+        assert sum(link.after == inside for link in picture.links) == 1
+        assert sum(link.before == inside for link in picture.links) == 1
+
+    def test_branches_with_several_steps_are_chains(self):
+        picture = outline_picture(tea())
+        cut, add = box_of(picture, "cut lemon"), box_of(picture, "add lemon")
+        assert cut.x + cut.width < add.x
+        assert any(
+            link.before == (cut.step,) and link.after == (add.step,) for link in picture.links
+        )
+
+    def test_few_links(self):
+        for seed in range(24):
+            picture = random_drawing(seed).picture
+            arrows = [link for link in picture.links if link.kind != "aside"]
+            assert len(arrows) <= 1.5 * len(picture.boxes)
+
+    def test_dense_orders_become_stages_that_usually_follow(self):
+        names = [f"step {k}" for k in range(12)]
+        before = [(a, b) for a in range(6) for b in range(6, 12) if (a + b) % 5]
+        picture = outline_picture(outline_of(names, before))
+        assert any(link.kind == "usually" for link in picture.links)
+        assert "usually then" in [key.text.text for key in picture.keys]
+        check_places(picture)
+
+
+class TestWords:
+    def test_every_name_is_text_or_tip(self):
+        for seed in range(24):
+            text = "".join(parsed(random_drawing(seed).svg).itertext())
+            assert all(step.name in text for step in random_outline(seed).steps)
+
+    def test_rare_steps_are_folded_into_a_note_at_their_place(self):
+        picture = outline_picture(tea())
+        assert "add sugar" not in [box.name for box in picture.boxes]
+        (note,) = picture.notes
+        assert [text.text.replace("\xa0", " ") for text in note.texts] == [
+            "sometimes:",
+            "add sugar 10%",
+        ]
+        assert box_of(picture, "fetch cups").x < note.x + note.width / 2 < box_of(picture, "end").x
+        assert "add sugar" in note.tip
+
+    def test_many_rare_steps_are_counted(self):
+        rare = [f"look at clock {k}" for k in range(9)]
+        units = ["begin", *(([[name]], 0.2) for name in rare), "finish"]
+        before = [(0, k) for k in range(1, 10)] + [(k, 10) for k in range(1, 10)]
+        outline = outline_of(units, before, told=dict.fromkeys(rare, 0.1))
+        (note,) = outline_picture(outline).notes
+        assert note.texts[-1].text == f"and {9 - (len(note.texts) - 2)} more"
+        assert all(name in note.tip for name in rare)
+
+    def test_notes_that_push_each_other_aside_stay_below_the_row(self):
+        usual, rare = [f"do {k}" for k in range(7)], [f"look out of window {k}" for k in range(6)]
+        units, order = [], []
+        for k, name in enumerate(usual):
+            units += [name, *([([[rare[k]]], 0.1)] if k < len(rare) else [])]
+        order = list(itertools.pairwise(range(len(units))))
+        picture = outline_picture(outline_of(units, order, told=dict.fromkeys(rare, 0.05)))
+        check_places(picture)
+        assert len(picture.notes) == 6
+        ties = [link.curve for link in picture.links if link.kind == "aside"]
+        assert any(abs(curve[0][0] - curve[-1][0]) > 10 for curve in ties)
+
+    def test_a_rare_branch_is_said_to_be_instead(self):
+        steps = (Step("walk", "walk", 0.9, 0.95), Step("swim", "swim", 0.04, 0.95))
+        unit = Unit(((0,), (1,)), (0.95, 0.05), 1.0)
+        empty = np.zeros((1, 1))
+        outline = Outline(steps, (unit,), empty.astype(bool), empty.astype(np.int64), 50)
+        picture = outline_picture(outline)
+        assert not picture.frames
+        said = " ".join(text.text for text in picture.notes[0].texts).replace("\xa0", " ")
+        assert said == "sometimes: swim 4% (instead of walk)"
+
+    def test_ink_bar_and_marks(self):
+        outline = Outline(
+            (
+                Step("often", "often", 0.9, 0.9, 0.3),
+                Step("seldom", "seldom", 0.3, 0.3),
+                Step("free", "free", 0.4, 0.8),
+            ),
+            (Unit(((0,),), (1.0,), 1.0), Unit(((1,),), (1.0,), 0.95), Unit(((2,),), (1.0,), 0.5)),
+            closed([(0, 1), (1, 2)], 3),
+            np.zeros((3, 3), dtype=np.int64),
+        )
+        picture = outline_picture(outline)
+        often, seldom, free = (box_of(picture, name) for name in ("often", "seldom", "free"))
+        assert often.ink > free.ink > seldom.ink
+        assert often.bar.share == 0.9
+        assert "90%" in [text.text for text in often.texts]
+        assert "↻" in [text.text for text in often.texts]
+        assert "often unsaid" in [text.text for text in seldom.texts]
+        assert (often.optional, seldom.optional, free.optional) == (False, False, True)
+        said = [key.text.text for key in picture.keys]
+        assert "not always done" in said
+        assert any("often repeated" in text for text in said)
+        assert any(text.startswith("often unsaid") for text in said)
+
+    def test_steps_all_or_none_are_in_a_dashed_frame(self):
+        outline = outline_of(
+            ["begin", ([["look up", "write down"]], 0.5), "finish"], [(0, 1), (1, 2)]
+        )
+        (frame,) = outline_picture(outline).frames
+        assert frame.kind == "together"
+        assert frame.optional
+
+    def test_learned_from_tellings(self):
+        tellings = [[0, 1, 2, 3], [0, 2, 1, 3], [0, 1, 3], [0, 2, 3]] * 6
+        outline = learn_outline(tellings, ["enter", "greet", "look round", "leave"], title="visit")
+        picture = outline_picture(outline)
+        assert picture.title == "visit"
+        assert [frame.kind for frame in picture.frames] == ["any"]
+        assert "24 tellings" in picture.texts[1].text
+
+
+class TestTelling:
+    def test_states(self):
+        outline = tea()
+        picture = outline_picture(outline, telling=["boil water", "drink", "cut lemon"])
+        boil, drink = box_of(picture, "boil water"), box_of(picture, "drink")
+        assert (boil.state, boil.lines) == ("told", (1,))
+        assert "line 1" in [text.text for text in boil.texts]
+        # One of the two is enough to explain the order.
+        cut = box_of(picture, "cut lemon")
+        assert sorted([drink.state, cut.state]) == ["astray", "told"]
+        astray = drink if drink.state == "astray" else cut
+        assert "out of order" in [text.text for text in astray.texts]
+        chance = outline.happened([0, 4, 7])
+        unsaid = box_of(picture, "fetch cups")
+        assert unsaid.state == "unsaid"
+        assert f"unsaid · {chance[unsaid.step]:.0%}" in [text.text for text in unsaid.texts]
+        assert box_of(picture, "add lemon").state == "unsaid"
+        assert box_of(picture, "add milk").state == "faded"
+        assert all(note.faded for note in picture.notes)
+        keys = {key.sign for key in picture.keys}
+        assert keys >= {"told", "unsaid", "astray", "faded"}
+        assert "Out of order" in picture.summary
+
+    def test_a_rare_step_that_is_told_is_drawn(self):
+        picture = outline_picture(tea(), telling=["add sugar"])
+        assert box_of(picture, "add sugar").state == "told"
+        assert not picture.notes
+
+    def test_events_without_a_step_are_named(self):
+        picture = outline_picture(tea(), telling=["drink", "wash up"])
+        assert "wash up" in " ".join(text.text for text in picture.texts)
+
+    def test_fewest_steps_explain_a_telling_out_of_order(self):
+        outline = chain([f"s{k}" for k in range(6)])
+        assert out_of_order(outline, [0, 2, 3, 4, 1, 5]) == {1}
+        assert out_of_order(outline, [0, 1, 2, 3, 4, 5]) == set()
+        assert out_of_order(outline, []) == set()
+        rng = np.random.default_rng(5)
+        for seed in range(60):
+            outline = random_outline(seed)
+            told = rng.permutation(len(outline.steps))[:6].tolist()
+            found = out_of_order(outline, told)
+            assert keeps_order(outline, [step for step in told if step not in found])
+            for fewer in itertools.combinations(told, max(0, len(found) - 1)):
+                if len(fewer) < len(found):
+                    assert not keeps_order(outline, [step for step in told if step not in fewer])
+
+    def test_repeats_count_where_they_are_told_first(self):
+        outline = chain(["stir", "pour", "drink"])
+        laid = laid_over(outline, ["stir", "pour", "stir", None, "drink"])
+        assert laid.states == ("told", "told", "told")
+        assert laid.lines[0] == (1, 3)
+
+    @pytest.mark.parametrize("telling", ["drink", [1], [["drink"]]])
+    def test_no_telling(self, telling):
+        with pytest.raises(InputError, match="expected a list of names of events"):
+            outline_picture(tea(), telling=telling)
+
+
+def keeps_order(outline, told):
+    units = [outline.unit_of[step] for step in told]
+    return not any(outline.order[b, a] for a, b in itertools.combinations(units, 2))
+
+
+class TestFiles:
+    def test_svg_can_be_read_by_those_who_do_not_see_it(self):
+        root = parsed(draw_outline(tea()).svg)
+        assert root.get("role") == "img"
+        assert root.find(f"{SVG}title").text == "making tea"
+        said = root.find(f"{SVG}desc").text
+        for word in ("boil water", "in any order", "or", "drink"):
+            assert word in said
+        assert not root.findall(".//*[@id]")
+        assert len(root.findall(".//*[@data-step]")) == 7
+
+    @pytest.mark.parametrize(
+        "name",
+        ["<script>alert(1)</script>", '"><img src=x>', "]]></style><!-- -->", "a\x00b\x1b[31m",
+         "turned \u202e round", "x" * 5000, "水を飲む" * 40, "$\\frac{1}{2}$ &amp;", "\u200d"],
+    )  # fmt: skip
+    def test_hostile_names_are_only_text(self, name):
+        drawing = draw_outline(chain([name, "other"], title=name), telling=[name, name + "?"])
+        root = parsed(drawing.svg)
+        tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+        assert tags == {"svg", "title", "desc", "style", "rect", "g", "path", "text"}
+        assert "\u202e" not in drawing.svg
+        check_places(drawing.picture)
+        assert drawing.content("x.png").startswith(b"\x89PNG")
+
+    def test_themes(self):
+        outline = tea()
+        light, dark = (draw_outline(outline, theme=theme).svg for theme in ("light", "dark"))
+        assert LIGHT["paper"] in light
+        assert "var(" not in light
+        assert DARK["paper"] in dark
+        assert LIGHT["frame"] not in dark
+        auto = draw_outline(outline).svg
+        assert "prefers-color-scheme: dark" in auto
+        assert DARK["paper"] in auto
+        assert set(LIGHT) == set(DARK)
+        assert "{" in style("auto")
+
+    def test_every_colour_that_is_used_is_known(self):
+        for telling in (None, ["drink", "boil water"]):
+            root = parsed(draw_outline(tea(), telling=telling).svg)
+            named = {
+                name.partition("-")[2]
+                for element in root.iter()
+                for name in (element.get("class") or "").split()
+                if name.startswith(("fill-", "line-"))
+            }
+            assert named <= set(LIGHT)
+
+    @pytest.mark.parametrize(
+        ("suffix", "start"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF")]
+    )
+    def test_files_by_suffix_same_bytes_every_time(self, tmp_path, suffix, start):
+        path = tmp_path / f"tea{suffix}"
+        drawing = draw_outline(tea(), path, telling=["boil water", "drink"])
+        assert path.read_bytes().startswith(start)
+        again = draw_outline(tea(), telling=["boil water", "drink"])
+        assert path.read_bytes() == drawing.content(path) == again.content(f"other{suffix}")
+
+    def test_dark_png_differs(self):
+        outline = chain(["one", "two"])
+        light, dark = (draw_outline(outline, theme=theme) for theme in ("light", "dark"))
+        assert light.content("a.png") != dark.content("a.png")
+
+    def test_data(self):
+        picture = outline_picture(tea(), telling=["drink"])
+        data = json.loads(json.dumps(picture.to_dict()))
+        assert {"boxes", "links", "texts", "frames", "notes"} <= set(data)
+        assert data["boxes"][1]["name"] == "boil water"
+        assert data["boxes"][1]["x"] == picture.boxes[1].x
+
+    def test_empty(self):
+        nothing = Outline((), (), np.zeros((0, 0), bool), np.zeros((0, 0), np.int64), 4)
+        drawing = draw_outline(nothing)
+        assert [box.name for box in drawing.picture.boxes] == ["start", "end"]
+        assert "no step" in drawing.picture.texts[0].text
+        assert "a" in draw_outline(nothing, telling=["a"]).picture.texts[0].text
+        assert drawing.content("a.png").startswith(b"\x89PNG")
+        check_places(drawing.picture)
+
+    def test_one_step(self):
+        drawing = draw_outline(chain(["wait"]))
+        assert [box.name for box in drawing.picture.boxes] == ["start", "wait", "end"]
+        assert repr(drawing) == "OutlineDrawing(1 steps, 2 links)"
+
+    def test_notebooks_show_it(self):
+        drawing = draw_outline(el.examples.doorbell().outline())
+        assert isinstance(drawing, OutlineDrawing)
+        assert drawing._repr_svg_() == drawing.svg
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"theme": "blue"}, "theme is 'blue'"),
+            ({"title": 3}, "title is 3"),
+            ({"path": "picture.gif"}, "cannot draw a file of the kind .gif"),
+        ],
+    )
+    def test_wrong_options(self, options, message):
+        with pytest.raises(InputError, match=message):
+            draw_outline(tea(), **options)
