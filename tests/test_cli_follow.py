@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import time
@@ -204,6 +205,7 @@ def test_each_answer_comes_at_once(elision):
         for count, line in enumerate(["hear doorbell", "open door"], start=1):
             process.stdin.write(f"{line}\n")
             process.stdin.flush()
+            assert select.select([process.stdout], [], [], PATIENCE)[0]
             assert json.loads(process.stdout.readline())["count"] == count
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, json.loads(out)["finished"], err) == (0, True, "")

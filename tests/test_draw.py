@@ -7,6 +7,7 @@ import random
 import re
 import sys
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -20,7 +21,7 @@ from elision.errors import InputError, UnknownEventError
 from elision.show import words
 from elision.show._boxes import font
 from elision.show._labels import label_box, overlapping
-from elision.show.draw import draw
+from elision.show.draw import draw as draw_any
 from elision.show.flow import EDGES_A_STATE, MOST_STATES, flow, select
 from elision.show.layout import Box, Link, layout
 from elision.show.notebook import script_html
@@ -28,6 +29,23 @@ from elision.show.overlay import overlay
 from elision.show.picture import WIDEST, picture
 from elision.show.svg import DARK, FAINTEST, LIGHT, style, svg
 from models import RTOL, events, models
+
+draw = partial(draw_any, states=True)
+
+
+def test_options_for_states_are_refused_for_outlines():
+    for options in ({"least": 0.1}, {"direction": "TB"}):
+        with pytest.raises(InputError, match="is for states"):
+            draw_any(el.examples.doorbell(), **options)
+
+
+def test_the_outline_is_drawn_unless_states_are_asked_for(tmp_path):
+    drawing = draw_any(el.examples.doorbell(), tmp_path / "a.svg", telling=["open door"])
+    assert "unsaid" in drawing.svg
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == drawing.svg
+    with pytest.raises(InputError, match="dance"):
+        draw_any(el.examples.doorbell(), telling=["dance"])
+
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROUNDED = 0.15
@@ -714,6 +732,6 @@ def test_notebooks_show_drawings():
     assert drawing._repr_svg_() == drawing.svg
     assert repr(drawing) == "Drawing(10 states, 16 edges)"
     html = script_html(script)
-    assert drawing.svg in html
+    assert draw_any(script).svg in html
     assert "Script(10 states, 16 edges, 10 events)" in html
     parsed(html)

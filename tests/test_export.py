@@ -453,6 +453,7 @@ def test_export_chooses_by_suffix(tmp_path, suffix):
         ".mmd": b"flowchart",
         ".pnml": b"<?xml",
         ".bpmn": b"<?xml",
+        ".json": b"{",
         ".fst.txt": b"0\t1\t",
     }[suffix]
     content = path.read_bytes()
@@ -469,15 +470,23 @@ def test_export_chooses_by_suffix(tmp_path, suffix):
 def test_export_leaves_out_what_is_rare(tmp_path):
     script = el.examples.doorbell()
     for suffix in (".svg", ".dot", ".mmd", ".pnml", ".bpmn"):
-        export(script, tmp_path / f"all{suffix}")
-        export(script, tmp_path / f"few{suffix}", least=0.6)
+        export(script, tmp_path / f"all{suffix}", states=True)
+        export(script, tmp_path / f"few{suffix}", states=True, least=0.6)
         sizes = [(tmp_path / f"{name}{suffix}").stat().st_size for name in ("few", "all")]
         assert sizes[0] < sizes[1]
     with pytest.raises(InputError, match="always whole"):
         export(script, tmp_path / "a.fst.txt", least=0.1)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a", "a.json"])
+def test_export_of_the_outline_has_no_least(tmp_path):
+    for suffix in (".svg", ".dot"):
+        with pytest.raises(InputError, match="least is for states"):
+            export(el.examples.doorbell(), tmp_path / f"a{suffix}", least=0.1)
+    with pytest.raises(InputError, match="states have no JSON"):
+        export(el.examples.doorbell(), tmp_path / "a.json", states=True)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a"])
 def test_export_refuses_other_suffixes(tmp_path, name):
     with pytest.raises(InputError, match=r"cannot write a file of the kind .*\.fst\.txt"):
         export(el.examples.doorbell(), tmp_path / name)

@@ -157,7 +157,9 @@ def same_passing(passing, outline, told):
     unit_of = outline.unit_of
     steps = range(len(outline.steps))
     expected = [twin.passed(pairs, unit_of, told, step) for step in steps]
-    np.testing.assert_allclose(passing.passed(), expected, rtol=RTOL, atol=2 * np.exp(-LARGEST_ODDS))
+    np.testing.assert_allclose(
+        passing.passed(), expected, rtol=RTOL, atol=2 * np.exp(-LARGEST_ODDS)
+    )
     for step in steps:
         weights = twin.place_weights(pairs, unit_of, told, step)
         np.testing.assert_allclose(np.exp(passing.ahead[step]), weights[-1], rtol=RTOL)

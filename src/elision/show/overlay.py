@@ -60,7 +60,7 @@ def overlay(
     items = list(telling)
     packer.pack([items])  # complains of what is no observation
     kept = packer.kept(items)
-    path = script.align(kept)
+    path = script.align(kept, unknown=unknown)
     if path.spurious:
         raise impossible()
     number = {name: k for k, name in enumerate(script.states)}
