@@ -3,11 +3,11 @@
     python benchmarks/follow.py [--scripts 200] [--repeats 3]
 
 Prints one JSON object. One script is learned from the package's own tellings of answering the
-doorbell; the library has that and others by chance, a third of whose events all of them share. Every
-time is the least of several, taken in turns within this run: only ratios mean something. Asking
-anew is ``next`` and ``between`` for each beginning of the telling. A new process loads one script,
-follows two events and asks three questions; its figures are medians, beside those of one that only
-imports numpy.
+doorbell; the library has that and others by chance, a third of whose events all of them share.
+Every time is the least of several, taken in turns within this run: only ratios mean something.
+Asking anew is ``next`` and ``between`` for each beginning of the telling. A new process loads one
+script, follows two events and asks three questions; its figures are medians, beside those of one
+that only imports numpy.
 """
 
 from __future__ import annotations
@@ -47,8 +47,15 @@ EVENTS, LEARNED, SHARED = 15, 12, 5
 PROCESSES = 7
 HEAVY = ("numba", "scipy", "sklearn", "pandas")
 
-IN_A_NEW_PROCESS = """
-import resource, sys
+MEMORY = """
+from pathlib import Path
+lines = Path("/proc/self/status").read_text().splitlines()
+memory = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+"""
+"""The most that was resident, in megabytes."""
+
+IN_A_NEW_PROCESS = f"""
+import sys
 import elision as el
 script = el.load(sys.argv[1])
 follow = script.follow()
@@ -57,17 +64,18 @@ print(follow.tell(script.events[2]).progress, flush=True)
 script.next(follow.told)
 script.between(follow.told)
 script.fill([script.events[0], None, script.events[2]])
+names = {{name.partition(".")[0] for name in sys.modules}} - set(sys.stdlib_module_names)
+{MEMORY}
 import json
-names = sorted({name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names))
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({"memory": memory, "modules": names}))
+print(json.dumps({{"memory": memory, "modules": sorted(names)}}))
 """
 
-NUMPY_ALONE = """
-import json, resource
+NUMPY_ALONE = f"""
 import numpy
 print(0, flush=True)
-print(json.dumps({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+{MEMORY}
+import json
+print(json.dumps({{"memory": memory}}))
 """
 
 

@@ -188,7 +188,7 @@ def test_what_cannot_be_told_has_no_story():
     with pytest.raises(el.InputError, match="narrative 1: the script cannot tell"):
         script.between_many([["open door"], ["close door", "hear doorbell"]])
     with pytest.raises(el.InputError, match="stretch"):
-        script.between(["open door", ...])
+        script.between(["open door", ..., "close door"])
 
 
 def test_what_is_too_improbable_is_left_out():

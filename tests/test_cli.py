@@ -40,7 +40,8 @@ def test_the_demo(elision):
     status, out, err = elision("demo")
     assert (status, err) == (0, "")
     assert "20 tellings" in out
-    assert "Learned from them: a script of " in out
+    assert "What they have in common:" in out
+    assert "from 20 tellings\n 1  hear doorbell" in out
     assert "Script(" not in out
     assert "\n    walk to door" in out
     status, out, err = elision("demo", "--json")

@@ -204,8 +204,8 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
         (("between", "door.json", "close door", "hear doorbell"), "cannot tell this narrative"),
         (("between", "door.json", "close door", "hear doorbell"), "elision align says which"),
         (("compare", "door.json", "tea.json", "--on", "log.csv"), "(name it with --case)"),
-        (("between", "door.json", "..."), "item 1: between does not take a stretch"),
-        (("score", "door.json", "open door", "..."), "item 2: score does not take a stretch"),
+        (("between", "door.json", "...", "?"), "item 1: between does not take a stretch"),
+        (("score", "door.json", "open door", "...", "?"), "item 2: score does not take a stretch"),
         (("next", "door.json", "..."), "ends in a stretch"),
         (("next", "door.json", "--steps", "100000"), "steps is 100000"),
         (("resolve", "door.json", "open door"), "is ambiguous (put ? for what is vague)"),
@@ -221,7 +221,8 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
         (("identify", "door.json", "..."), "item 1: identify does not take a stretch"),
         (("draw", "door.json", "-o", "door.gif"), "door.gif"),
         (("draw", "door.json", "-o", "d.svg", "--telling", "..."), "item 1: draw does not take"),
-        (("draw", "door.json", "-o", "d.svg", "--direction", "up"), "'up'"),
+        (("draw", "door.json", "-o", "d.svg", "--states", "--direction", "up"), "'up'"),
+        (("draw", "door.json", "-o", "d.svg", "--direction", "TB"), "direction is for states"),
         (("export", "door.json", "-o", "door.docx"), "(name it .svg, .png"),
         (("export", "door.json", "-o", "no/door.dot"), "no/door.dot: cannot be written"),
         (("serve", "door.json", "--port", "70000"), "'--port'"),
@@ -356,15 +357,18 @@ def answered_before(answered, *arguments, rest):
 def test_scripts_are_drawn_and_exported(shown, answered):
     DOORBELL.save("s.json")
     overlay = ("--telling", "hear doorbell", "--telling", "?", "--title", "Ding & dong")
-    found = answered("draw", "s.json", "-o", "s.svg", *overlay)
-    assert found == {"path": "s.svg", "states": 10, "edges": 16}
-    expected = DOORBELL.draw(telling=["hear doorbell", None], title="Ding & dong")
-    assert Path("s.svg").read_text() == expected.svg
-    assert "s.svg: 10 states, 16 edges" in shown("draw", "s.json", "-o", "s.svg")
+    for options in ((), ("--states",)):
+        found = answered("draw", "s.json", "-o", "s.svg", *overlay, *options)
+        assert found == {"path": "s.svg", "bytes": Path("s.svg").stat().st_size}
+        told = ["hear doorbell", None]
+        expected = DOORBELL.draw(telling=told, title="Ding & dong", states=bool(options))
+        assert Path("s.svg").read_text() == expected.svg
+    assert "s.svg: 10 steps" in shown("draw", "s.json", "-o", "s.svg")
+    assert "s.svg: 10 states, 16 edges" in shown("draw", "s.json", "-o", "s.svg", "--states")
     for suffix in ("dot", "mmd", "pnml", "bpmn", "fst.txt"):
         assert shown("export", "s.json", "-o", f"s.{suffix}").startswith(f"s.{suffix}: ")
         assert Path(f"s.{suffix}").stat().st_size > 100
-    whole = answered("export", "s.json", "-o", "all.dot", "--least", "0")
+    whole = answered("export", "s.json", "-o", "all.dot", "--states", "--least", "0")
     assert whole == {"path": "all.dot", "bytes": Path("all.dot").stat().st_size}
 
 

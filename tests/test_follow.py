@@ -251,9 +251,8 @@ def test_two_places_of_one_event(twice):
 
 def test_progress_goes_from_nothing_to_all(doorbell):
     follow = doorbell.follow()
-    shares = [follow.progress]
-    for event in ["hear doorbell", "walk to door", "open door", "greet visitor", "close door"]:
-        shares.append(follow.tell(event).progress)
+    told = ["hear doorbell", "walk to door", "open door", "greet visitor", "close door"]
+    shares = [follow.progress, *(follow.tell(event).progress for event in told)]
     assert shares[0] == pytest.approx(0, abs=1e-12)
     assert shares == sorted(shares)
     assert shares[-1] <= 1

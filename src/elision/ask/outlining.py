@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,13 +25,11 @@ def outline_of_script(script: Script) -> Outline:
     number = {event: o for o, event in enumerate(script.events)}
     happened: Counter[str] = Counter()
     told: Counter[str] = Counter()
-    shares: defaultdict[str, int] = defaultdict(int)
     for one in drawn:
         for event in {entry.event for entry in one.story}:
             happened[event] += 1
         for event in set(one.told):
             told[event] += 1
-            shares[event] += 1
     courses = [[number[entry.event] for entry in one.story] for one in drawn]
     whole = learn_outline(courses, script.events, complete=True, title=_title(script))
     steps = tuple(

@@ -13,7 +13,7 @@ import msgspec
 import typer
 
 from elision.cli.app import app, load, worded
-from elision.cli.judging import _library
+from elision.cli.judging import library_of
 from elision.cli.prompt import PROMPT, line_editing, piped
 from elision.errors import InputError, relocated
 from elision.serve.messages import Guess
@@ -184,7 +184,7 @@ def _counted(events: int) -> str:
 
 def _loaded(paths: list[Path]) -> Script | Library:
     """The script of a file, or those of several files and folders."""
-    return load(paths[0]) if len(paths) == 1 and not paths[0].is_dir() else _library(paths)
+    return load(paths[0]) if len(paths) == 1 and not paths[0].is_dir() else library_of(paths)
 
 
 def _at_prompt(conversation: _Conversation, following: Following) -> None:

@@ -231,7 +231,7 @@ def identify(
     if not telling:
         raise InputError("no telling, expected events or sentences after the scripts")
     items = told_events(telling, "identify")
-    found = _library([Path(path) for path in paths]).identify(items, none_of_these=none_of_these)
+    found = library_of([Path(path) for path in paths]).identify(items, none_of_these=none_of_these)
     listed = found.candidates[:top]
     answer = {"best": found.best, "candidates": listed}
     reply(answer, lambda _: show_identification(listed), as_json=as_json)
@@ -239,7 +239,7 @@ def identify(
         raise typer.Exit(NONE_OF_THESE)
 
 
-def _library(paths: Sequence[Path]) -> Library:
+def library_of(paths: Sequence[Path]) -> Library:
     """The scripts of all files and folders, by name."""
     from elision.library import Library  # noqa: PLC0415
     from elision.libraryfile import distinct  # noqa: PLC0415

@@ -241,7 +241,7 @@ def counting(learned: Learned, told: Sequence[int]) -> Watched:
 
 
 def bigram(learned: Learned, told: Sequence[int]) -> Watched:
-    """How much less surprising it would be to come by way of the event; surprise of what is told."""
+    """How much less surprising to come by way of the event, and how surprising what is told."""
     logs = _bigram_logs(learned)
     found = _nothing(learned, told)
     best = np.full(len(learned.number), -np.inf)
@@ -388,7 +388,7 @@ class Named(NamedTuple):
 def heard_out(library: Library, telling: Sequence[str], truth: str) -> dict[int | None, Named]:
     """Follow a telling over a library, and note what it is taken for."""
     follower = library.follow()
-    found = {}
+    found: dict[int | None, Named] = {}
     for count, item in enumerate(telling, start=1):
         guess = follower.tell(item).activities
         if count in EVENTS:
@@ -573,8 +573,8 @@ def identify_table(result: dict[str, Any]) -> str:
     )
     heads = ["events", "tellings", "right", "ECE", "naive Bayes", "its ECE"]
     heads += ["falsely refused", "foreign refused", f"foreign refused at {RATES[0]:.0%}"]
-    names = ("accuracy", "ece", "bayes_accuracy", "bayes_ece")
-    names += ("refused", "foreign_refused", "foreign_above")
+    names = ["accuracy", "ece", "bayes_accuracy", "bayes_ece"]
+    names += ["refused", "foreign_refused", "foreign_above"]
     lines = [
         [
             "all" if row["events"] is None else str(row["events"]),

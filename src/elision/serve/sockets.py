@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
+    from elision.library import Library
+    from elision.script import Script
     from elision.serve.following import Known
     from elision.serve.shelf import Shelf
 
@@ -81,12 +83,17 @@ class Sockets:
         raise HTTPException(426, "expected a WebSocket", {"Upgrade": "websocket"})
 
     def _begun(self, wanted: Mapping[str, str]) -> Following:
-        name, rate = wanted.get("script"), wanted.get("false_alarms", str(RATE))
+        scripts = self._scripts(wanted.get("script"))
+        return Following(scripts, false_alarms=_share(wanted.get("false_alarms", str(RATE))))
+
+    def _scripts(self, name: str | None) -> Script | Library:
+        """The script of this id, or all of them."""
+        if name is None and len(self._shelf):
+            return self._shelf.library()
         held = None if name is None else self._shelf.get(name)
-        if (held is None) if name is not None else not len(self._shelf):
+        if held is None:
             raise HTTPException(404, "no such script")
-        scripts = self._shelf.library() if held is None else held.script
-        return Following(scripts, false_alarms=_share(rate))
+        return held.script
 
     async def _converse(self, socket: WebSocket, following: Following) -> None:
         """Answer message after message until the client leaves, or says nothing for too long."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from elision.show.picture import Direction, Picture
     from elision.show.svg import Theme
 
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A drawn script: its picture as data, and as SVG; notebooks show it."""

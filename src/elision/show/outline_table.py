@@ -76,10 +76,7 @@ def before(outline: Outline, first: int, second: int) -> bool:
     """Whether one step stands directly before another: in its branch, or by their units."""
     one, other = outline.unit_of[first], outline.unit_of[second]
     if one == other:
-        return any(
-            (first, second) in pairwise(branch)
-            for branch in outline.units[one].branches
-        )
+        return any((first, second) in pairwise(branch) for branch in outline.units[one].branches)
     if not outline.covers[one, other]:
         return False
     last = any(branch[-1] == first for branch in outline.units[one].branches)
