@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elision.ask._filters import first_filter
-from elision.ask._passing import Passing
+from elision.ask._passing import EXPECTED, Passing
 from elision.ask.fill import Answer
 from elision.ask.heard import hear, name_of
 from elision.errors import InputError
@@ -325,7 +325,9 @@ class Follower:
             expected = float(outline.told_shares[step]) * self._open(state, step)
             if passed[step] * expected < LEAST:
                 continue
-            alarm = bool(worth[step] > self._skip_limit) and self._open(state, step) > 0
+            # At the end nothing can come later: what nearly everybody tells is missing.
+            missing = self._finished and outline.told_shares[step] >= EXPECTED
+            alarm = bool(missing or worth[step] > self._skip_limit) and expected > 0
             found.append(
                 Skipped(
                     outline.steps[step].event,
