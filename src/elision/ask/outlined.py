@@ -58,12 +58,12 @@ def between(
     >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
     >>> print(script.between(["hear doorbell", "open door"], least=0.5))
     hear doorbell
-      (walk to door, 92%)
+      (walk to door, 93%)
     open door
       100%: something was left out here
       (greet visitor, 72%)
       (let visitor in, 72%)
-      (close door, 95%)
+      (close door, 97%)
     """
     items = single(hear(script, narrative, unknown=unknown), "between")
     whole = script.log_probs([items])[0] if finished else prefix_log_prob(script, items)
