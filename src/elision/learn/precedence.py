@@ -144,7 +144,7 @@ def learn_precedence(
             [step for step in one if pairs.misplaced[i, step] < 0.5] for i, one in enumerate(told)
         ]
         probability = sampled_orders(
-            _consistent(probability),
+            _consistent(pairs.worth),
             PAIRS_WEIGHT * pairs.worth,
             np.array([step for one in kept for step in one], dtype=np.int64),
             np.concatenate([[0], np.cumsum([len(one) for one in kept])]).astype(np.int64),
@@ -154,7 +154,7 @@ def learn_precedence(
             np.random.default_rng(random_state),
         )
     # Of what was never told together, samples take either order: it must follow from other pairs.
-    order = _consistent(np.where(pairs.worth != 0, probability, 0.0))
+    order = _consistent(np.where(pairs.worth != 0, probability - 0.5, 0.0))
     return Precedence(order, probability, pairs.near, pairs.far, pairs.misplacing)
 
 
@@ -264,14 +264,19 @@ def _rate(prior: tuple[float, float], hits: Floats, cases: Floats) -> float:
     return float((a + hits.sum()) / (a + b + cases.sum()))
 
 
-def _consistent(probability: Floats) -> NDArray[np.bool_]:
-    """The relations of more than even odds, the likeliest first, as far as they agree."""
-    order = np.zeros(probability.shape, dtype=bool)
-    likely = np.argwhere(probability > 0.5)
-    ranked = sorted(map(tuple, likely.tolist()), key=lambda pair: (-probability[pair], pair))
+def _consistent(gain: Floats) -> NDArray[np.bool_]:
+    """A partial order of the pairs that gain, the largest gain first.
+
+    A pair is taken if all that then follows from it gains together.
+    """
+    order = np.zeros(gain.shape, dtype=bool)
+    likely = np.argwhere(gain > 0)
+    ranked = sorted(map(tuple, likely.tolist()), key=lambda pair: (-gain[pair], pair))
     for a, b in ranked:
         if not order[b, a] and not order[a, b]:
             earlier, later = order[:, a].copy(), order[b].copy()
             earlier[a] = later[b] = True
-            order |= np.outer(earlier, later)
+            follows = np.outer(earlier, later) & ~order
+            if gain[follows].sum() > 0:
+                order |= follows
     return order
