@@ -157,7 +157,7 @@ def test_two_steps_that_are_always_told_together_did_not_happen_unsaid():
     told = np.zeros((40, 2), dtype=bool)
     told[:16] = True
     weight = np.ones(40)
-    assert unsaid(fitted(((0, 1),), told, weight, 0.39)) < 0.01
+    assert unsaid(fitted(((0, 1),), told, weight, 0.39)) < 0.05
     assert unsaid(fitted(((0,),), told[:, :1], weight, 0.39)) > 0.8
 
 
