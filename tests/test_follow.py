@@ -527,3 +527,19 @@ def test_following_needs_little(tea, tmp_path):
     )
     # Where the last one is installed, msgspec looks at it.
     assert set(run.stdout.split()) <= {"elision", "numpy", "msgspec", "typing_extensions"}
+
+
+def test_a_repeat_in_a_row_is_no_step_out_of_order():
+    follower = el.ScriptLearner().fit(washing()).script_.follow()
+    now = follower.tell_all(["knead", "bake", "wash hands", "wash hands"])
+    assert not any(late.event == "wash hands" for late in now.out_of_order[1:])
+    assert [late.position for late in now.out_of_order] in ([], [2])
+
+
+def test_a_wrong_rate_is_refused_at_once():
+    library = el.Library({"doorbell": el.examples.doorbell()})
+    for rate in (0, 1, 3, "often"):
+        with pytest.raises(el.InputError, match="false_alarms"):
+            el.examples.doorbell().follow(false_alarms=rate)
+        with pytest.raises(el.InputError, match="false_alarms"):
+            library.follow(false_alarms=rate)

@@ -42,6 +42,8 @@ class Passing(NamedTuple):
         (steps,): log-weight of all places between events told, and of the place after the last.
     heard
         (units,): whether something of each was told.
+    last
+        The step told last.
     """
 
     outline: Outline
@@ -50,6 +52,7 @@ class Passing(NamedTuple):
     behind: NDArray[np.float64]
     ahead: NDArray[np.float64]
     heard: NDArray[np.bool_]
+    last: int | None = None
 
     @classmethod
     def of(cls, outline: Outline, pairs: NDArray[np.int64] | None = None) -> Passing:
@@ -72,10 +75,26 @@ class Passing(NamedTuple):
         told, heard = self.told.copy(), self.heard.copy()
         told[step] = heard[unit] = True
         if self.heard[unit]:
-            return self._replace(told=told)
+            return self._replace(told=told, last=step)
         logs, units = self.logs, outline.unit_numbers
         behind = np.logaddexp(self.behind, self.ahead) + logs[units, unit]
-        return Passing(outline, logs, told, behind, self.ahead + logs[unit, units], heard)
+        return Passing(outline, logs, told, behind, self.ahead + logs[unit, units], heard, step)
+
+    def step_of(self, event: str) -> int | None:
+        """Return the step that an event tells now, None if it tells none.
+
+        Of an event with two steps, the first whose place has not been passed, but none before one
+        that was told already; told twice in a row, the same again.
+        """
+        steps = self.outline.steps_of.get(event, ())
+        told = [place for place, step in enumerate(steps) if self.told[step]]
+        if told and (self.last == steps[told[-1]] or told[-1] == len(steps) - 1):
+            return steps[told[-1]]
+        left = steps[told[-1] + 1 :] if told else steps
+        if len(left) > 1:
+            passed = self.passed()
+            left = tuple(step for step in left if passed[step] < 0.5) or left[-1:]
+        return left[0] if left else None
 
     def odds(self) -> NDArray[np.float64]:
         """Log-odds that the place of each step has been passed."""

@@ -134,6 +134,15 @@ class Now:
         return "\n".join(lines)
 
 
+def checked_rate(false_alarms: object) -> float:
+    """Refuse what is no share of tellings."""
+    rate = real(false_alarms)
+    if not 0 < rate < 1:
+        problem = f"false_alarms is {short(false_alarms)}, expected a share of tellings"
+        raise InputError(f"{problem} between 0 and 1")
+    return rate
+
+
 class _State(NamedTuple):
     """All that changes with an event; what was before it stays, for undoing."""
 
@@ -174,9 +183,7 @@ class Follower:
     def __init__(
         self, script: Script, *, false_alarms: float = RATE, unknown: Unknown = "ignore"
     ) -> None:
-        rate = real(false_alarms)
-        if not 0 < rate < 1:
-            raise InputError(f"false_alarms is {short(false_alarms)}, expected a share under 1")
+        rate = checked_rate(false_alarms)
         self._script, self._unknown = script, unknown
         self._outline: Outline = script.outline()
         alarms = self._outline.alarms
@@ -281,7 +288,7 @@ class Follower:
         number = self._numbers.get(event)
         if number is None:
             raise InputError(f"{short(event)} is no event of the script")
-        step = self._step(state, event)
+        step = state.passing.step_of(event)
         slips, passing = state.slips, state.passing
         if step is not None:
             worth, unit = passing.slip(step)
@@ -289,16 +296,6 @@ class Follower:
                 slips = (*slips, self._out_of_order(event, state.events, step, unit, worth))
             passing = passing.tell(step)
         return _State(state.events + 1, state.filter.tell(number), passing, slips, state.unknown)
-
-    def _step(self, state: _State, event: str) -> int | None:
-        """The step that an event tells: the first of its steps that is not told yet."""
-        steps = self._outline.steps_of.get(event, ())
-        untold = [step for step in steps if not state.passing.told[step]]
-        if len(untold) > 1:
-            passed = state.passing.passed()
-            here = [step for step in untold if passed[step] < 0.5]
-            untold = here or untold[-1:]
-        return untold[0] if untold else (steps[-1] if steps else None)
 
     def _out_of_order(
         self, event: str, position: int, step: int, unit: int, worth: float

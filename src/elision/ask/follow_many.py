@@ -10,7 +10,7 @@ import numpy as np
 
 from elision.ask._evidence import BROKEN_OFF, STRAY, told_rates
 from elision.ask._filters import first_filter
-from elision.ask.follow import RATE, Follower
+from elision.ask.follow import RATE, Follower, checked_rate
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.errors import InputError
 from elision.observations import short
@@ -96,7 +96,7 @@ class LibraryFollower:
         false_alarms: float = RATE,
     ) -> None:
         self._identifier, self._witnesses = identifier, witnesses
-        self._share, self._rate = none_of_these, false_alarms
+        self._share, self._rate = none_of_these, checked_rate(false_alarms)
         self._told: list[str] = []
         self._accounts = {name: _Account(witness) for name, witness in witnesses.items()}
         self._followers: dict[str, Follower] = {}

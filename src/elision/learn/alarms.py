@@ -13,6 +13,8 @@ from elision.outline import Alarms, steps_told
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from elision.outline import Outline
 
 LEAST_TELLINGS = 5
@@ -49,16 +51,25 @@ def with_alarms(
 
 def _follow(outline: Outline, told: Sequence[str]) -> tuple[float, float]:
     """The most that falsely spoke for a skipped step, and for one out of order."""
-    steps = [step for step in steps_told(outline, told) if step is not None]
+    state = Passing.of(outline, _without(outline, told))
+    most = np.full(len(outline.steps), QUIET)
+    slipped = QUIET
+    for event in told:
+        step = state.step_of(event)
+        if step is not None:
+            slipped = max(slipped, state.slip(step)[0])
+            state = state.tell(step)
+            most = np.maximum(most, state.skips())
+    events = set(told)
+    later = [number for number, step in enumerate(outline.steps) if step.event in events]
+    return max(most[later].tolist(), default=QUIET), slipped
+
+
+def _without(outline: Outline, told: Sequence[str]) -> NDArray[np.int64]:
+    """Counted orders of units, those of one telling taken off."""
     pairs = outline.pairs.copy()
+    steps = [step for step in steps_told(outline, told) if step is not None]
     units = list(dict.fromkeys(outline.unit_of[step] for step in steps))
     for place, unit in enumerate(units):
         pairs[unit, units[place + 1 :]] -= 1
-    later = list(set(steps))
-    state = Passing.of(outline, np.maximum(pairs, 0))
-    skipped = slipped = QUIET
-    for step in steps:
-        slipped = max(slipped, state.slip(step)[0])
-        state = state.tell(step)
-        skipped = max(skipped, float(state.skips()[later].max()))
-    return skipped, slipped
+    return np.maximum(pairs, 0)
