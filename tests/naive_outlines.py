@@ -14,7 +14,7 @@ import math
 from itertools import chain, combinations, permutations, product
 
 ALWAYS = 0.93
-SILENCE_WEIGHT = 9.0
+SILENCE_WEIGHT = 15.0
 
 # ------------------------------------------------------------------------------------------------
 # Part 1: partial orders, and tellings under them

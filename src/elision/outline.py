@@ -94,11 +94,11 @@ class Relation:
     """One unit comes directly before another.
 
     ``holds`` and ``broken`` are the numbers of tellings that tell both in this order and the other
-    way round. A unit of None is the start or the end.
+    way round.
     """
 
-    before: int | None
-    after: int | None
+    before: int
+    after: int
     holds: int
     broken: int
 
