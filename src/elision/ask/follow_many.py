@@ -77,10 +77,8 @@ class LibraryFollower:
     ----------
     identifier
         Of the library.
-    names
-        Of its scripts.
-    witness
-        Gives a script by its name.
+    witnesses
+        Its scripts by name.
     none_of_these
         Probability beforehand that it is none of the scripts.
     false_alarms
