@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
-.PHONY: demo test lint types doctest unit interpreted bench results clean clean-cache
+.PHONY: unit-page unit-rest demo test lint types doctest unit interpreted bench results clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
@@ -24,8 +24,15 @@ types: $(VENV)/.installed-dev
 doctest: $(VENV)/.installed-dev $(WORDNET)
 	$(BIN)/python -m pytest -q --doctest-modules src/elision
 
+# The page's tests mostly wait for the browser, so they run beside the others.
 unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
-	$(BIN)/python -m pytest -q
+	$(MAKE) --no-print-directory -j2 --output-sync=target unit-page unit-rest
+
+unit-page:
+	$(BIN)/python -m pytest -q tests/serve
+
+unit-rest:
+	$(BIN)/python -m pytest -q --ignore=tests/serve
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
 interpreted: $(VENV)/.installed-dev
