@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elision._files import shown_path, write_atomically
 from elision.ask.heard import name_of
 from elision.errors import InputError
 from elision.observations import Packer, short
-from elision.show.outline_drawing import SUFFIXES, draw_outline
+from elision.show.drawing_file import DrawingFile
+from elision.show.outline_drawing import draw_outline
 from elision.show.picture import picture
 from elision.show.svg import svg
 
@@ -26,37 +25,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(DrawingFile):
     """A drawn script: its picture as data, and as SVG; notebooks show it."""
 
     picture: Picture
     svg: str
     theme: Theme = "auto"
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write an SVG, PNG or PDF file, by the suffix, whole or not at all.
+    def _rendered(self, kind: str) -> bytes:
+        from elision.show.raster import rendered  # noqa: PLC0415 - needs matplotlib
 
-        PNG and PDF need matplotlib: ``pip install "elision[draw]"``.
-        """
-        write_atomically(path, self.content(path))
-
-    def content(self, path: str | PathLike[str]) -> bytes:
-        """Return what `save` would write to a file of this name."""
-        suffix = Path(path).suffix.lower()
-        if suffix == ".svg":
-            return self.svg.encode()
-        if suffix in SUFFIXES:
-            from elision.show.raster import rendered  # noqa: PLC0415 - needs matplotlib
-
-            return rendered(self.svg, suffix[1:], dark=self.theme == "dark")
-        raise InputError(
-            f"cannot draw a file of the kind {suffix or 'without suffix'}",
-            where=shown_path(path),
-            hint="name it .svg, .png or .pdf",
-        )
-
-    def _repr_svg_(self) -> str:
-        return self.svg
+        return rendered(self.svg, kind, dark=self.theme == "dark")
 
     def counted(self) -> str:
         """How much it shows, in words."""

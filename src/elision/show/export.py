@@ -10,10 +10,10 @@ from elision._files import shown_path, write_atomically
 from elision.errors import InputError
 from elision.show.bpmn import to_bpmn
 from elision.show.draw import draw
+from elision.show.drawing_file import SUFFIXES
 from elision.show.graphs import to_dot, to_mermaid
 from elision.show.openfst import to_openfst
 from elision.show.outline_bpmn import outline_bpmn
-from elision.show.outline_drawing import SUFFIXES
 from elision.show.outline_graphs import outline_dot, outline_json, outline_mermaid
 from elision.show.outline_petri import outline_pnml
 from elision.show.petri import to_pnml

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elision._files import shown_path, write_atomically
 from elision.errors import InputError
 from elision.observations import short
+from elision.show.drawing_file import DrawingFile
 from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import outline_svg
 
@@ -21,44 +20,18 @@ if TYPE_CHECKING:
     from elision.show.svg import Theme
 
 
-SUFFIXES = (".svg", ".png", ".pdf")
-"""Of files that a drawing can be written to."""
-
-
 @dataclass(frozen=True, slots=True)
-class OutlineDrawing:
+class OutlineDrawing(DrawingFile):
     """A drawn outline: its picture as data, and as SVG; notebooks show it."""
 
     picture: OutlinePicture
     svg: str
     theme: Theme = "auto"
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write an SVG, PNG or PDF file, by the suffix, whole or not at all.
+    def _rendered(self, kind: str) -> bytes:
+        from elision.show.outline_raster import rendered_outline  # noqa: PLC0415 - needs matplotlib
 
-        PNG and PDF need matplotlib: ``pip install "elision[draw]"``.
-        """
-        write_atomically(path, self.content(path))
-
-    def content(self, path: str | PathLike[str]) -> bytes:
-        """Return what `save` would write to a file of this name."""
-        suffix = Path(path).suffix.lower()
-        if suffix == ".svg":
-            return self.svg.encode()
-        if suffix in SUFFIXES:
-            from elision.show.outline_raster import (  # noqa: PLC0415 - needs matplotlib
-                rendered_outline,
-            )
-
-            return rendered_outline(self.svg, suffix[1:], dark=self.theme == "dark")
-        raise InputError(
-            f"cannot draw a file of the kind {suffix or 'without suffix'}",
-            where=shown_path(path),
-            hint="name it .svg, .png or .pdf",
-        )
-
-    def _repr_svg_(self) -> str:
-        return self.svg
+        return rendered_outline(self.svg, kind, dark=self.theme == "dark")
 
     def counted(self) -> str:
         """How much it shows, in words."""
