@@ -12,7 +12,10 @@ demo: $(VENV)/.installed
 	mkdir -p build
 	$(BIN)/elision demo -o build/doorbell.json
 
-test: lint types doctest unit interpreted
+# The page's tests mostly wait for the browser; with the doctests and the plain Python run they take
+# as long as the other tests, so they run beside them.
+test: lint types $(WORDNET) $(CHROMIUM)
+	$(MAKE) --no-print-directory -j2 --output-sync=target unit-rest unit-page doctest interpreted
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -24,14 +27,12 @@ types: $(VENV)/.installed-dev
 doctest: $(VENV)/.installed-dev $(WORDNET)
 	$(BIN)/python -m pytest -q --doctest-modules src/elision
 
-# The page's tests mostly wait for the browser, so they run beside the others.
-unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
-	$(MAKE) --no-print-directory -j2 --output-sync=target unit-page unit-rest
+unit: unit-rest unit-page
 
-unit-page:
+unit-page: $(VENV)/.installed-dev $(CHROMIUM)
 	$(BIN)/python -m pytest -q tests/serve
 
-unit-rest:
+unit-rest: $(VENV)/.installed-dev $(WORDNET)
 	$(BIN)/python -m pytest -q --ignore=tests/serve
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
