@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import elision as el
+from elision.learn.outline import learn_outline
 from elision.learn.telling import learn_telling
 from estep import exponent, least_times
 
@@ -108,21 +109,32 @@ def sample(
     return found[:count]
 
 
-def default(tellings: Tellings, threads: int, **options: Any) -> Callable[[], object]:
+def default(tellings: Tellings, threads: int) -> Callable[[], object]:
     """A fit of the default learner."""
 
     def fit() -> object:
         el.set_threads(threads)
-        return el.ScriptLearner(**options).fit(tellings)
+        return el.ScriptLearner().fit(tellings)
 
     return fit
 
 
-def telling_alone(tellings: Tellings, threads: int) -> Callable[[], object]:
-    """Learn the telling model and nothing else."""
+def numbered(tellings: Tellings) -> tuple[list[tuple[int, ...]], list[str]]:
+    """Tellings as numbers of events, and the events."""
     events = sorted({event for one in tellings for event in one})
     number = {event: o for o, event in enumerate(events)}
-    told = [tuple(number[event] for event in one) for one in tellings]
+    return [tuple(number[event] for event in one) for one in tellings], events
+
+
+def outline_alone(tellings: Tellings) -> Callable[[], object]:
+    """Learn the outline and nothing else."""
+    told, events = numbered(tellings)
+    return lambda: learn_outline(told, events)
+
+
+def telling_alone(tellings: Tellings, threads: int) -> Callable[[], object]:
+    """Learn the telling model and nothing else."""
+    told, events = numbered(tellings)
 
     def fit() -> object:
         el.set_threads(threads)
@@ -137,7 +149,7 @@ def learning(tellings: Tellings, repeats: int) -> dict[str, Any]:
         "logistic_gap": lambda: el.LogisticGap().fit(tellings),
         "default_one_thread": default(tellings, 1),
         "default_two_threads": default(tellings, 2),
-        "script_alone_one_thread": default(tellings, 1, telling=False),
+        "outline_alone": outline_alone(tellings),
         "telling_model_one_thread": telling_alone(tellings, 1),
         "telling_model_two_threads": telling_alone(tellings, 2),
     }
