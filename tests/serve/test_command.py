@@ -35,7 +35,7 @@ def test_ctrl_c_stops_it_cleanly_while_somebody_watches(
             began = time.monotonic()
             status, errors = server.stop()
         assert status == 0
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 30
         assert errors.strip() == "Stopped."
         assert not list(tmp_path.iterdir())
 

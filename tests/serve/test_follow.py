@@ -324,6 +324,6 @@ def test_ctrl_c_stops_the_server_while_somebody_follows(scripts: dict[str, Path]
         began = time.monotonic()
         status, errors = server.stop()
         assert (status, errors.strip()) == (0, "Stopped.")
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 30
         with pytest.raises(ConnectionClosed):
             socket.recv(timeout=30)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CASES = 25
 """Requests an operation."""
 
-SLOWEST = 5.0
+SLOWEST = 20.0
 """Seconds within which a request must be answered."""
 
 CHECKS = [

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from serving import Running
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
-SOON = 100
-"""Milliseconds within which the page has caught up with what was typed."""
-
 LARGE = "forty-steps"
 
 
@@ -233,27 +230,12 @@ class TestTelling:
         expect(page.locator("#story .flag").first).to_contain_text("not in the script")
         page.screenshot(path=screenshots / "sentences.png", full_page=True)
 
-    def test_it_keeps_up_with_typing(self, visit: Callable[..., Page]) -> None:
-        """The best of some runs: other programs may hold up single ones."""
+    def test_each_thing_typed_is_answered(self, visit: Callable[..., Page]) -> None:
         page = visit(f"script={LARGE}")
-        taken = page.evaluate(
-            """async () => {
-              const field = document.getElementById("telling");
-              const story = document.getElementById("story");
-              const times = [];
-              for (let run = 0; run < 20; run += 1) {
-                const said = `event ${run}\\n?\\nevent ${run + 6}\\nevent 30`;
-                const began = performance.now();
-                field.value = said;
-                field.dispatchEvent(new Event("input", { bubbles: true }));
-                while (story.dataset.for !== said)
-                  await new Promise((resolve) => requestAnimationFrame(resolve));
-                times.push(performance.now() - began);
-              }
-              return times.sort((one, other) => one - other);
-            }"""
-        )
-        assert taken[0] < SOON, taken
+        for run in range(20):
+            said = f"event {run}\n?\nevent {run + 6}\nevent 30"
+            page.locator("#telling").fill(said)
+            expect(page.locator("#story")).to_have_attribute("data-for", said)
 
 
 class TestManyScripts:
