@@ -405,6 +405,8 @@ class TestTables:
             "case_id,event,timestamp",
             " trace_id ,event_name,date",
             '"case","activity","start_time"',
+            "process_instance,Task Name,event timestamp",
+            "Ticket ID,step,End Date",
         ],
     )
     def test_common_names(self, header: str) -> None:
@@ -540,9 +542,9 @@ class TestTables:
                 "line 2, column 'time': 'nan' is not a timestamp",
             ),
             (
-                "case,activity,time\n1,a,31.12.2024\n",
+                "case,activity,time\n1,a,32.12.2024\n",
                 {},
-                "line 2, column 'time': '31.12.2024' is no",
+                "line 2, column 'time': '32.12.2024' is no",
             ),
             (
                 "case,activity,time\n1,a,5\n1,b,2024-01-01\n",

@@ -53,7 +53,11 @@ class FileFormatError(InputError):
 
 def shown(value: object) -> str:
     """Return a value as an error message shows it: short, and null for None."""
-    return "null" if value is None else _short.repr(value)
+    try:
+        text = _short.repr(value)
+    except ValueError:  # a number of thousands of digits, which Python does not write
+        text = f"<{type(value).__name__} that is too long to show>"
+    return "null" if value is None else " ".join(text.split("\n"))
 
 
 def relocated(error: InputError, where: str) -> InputError:

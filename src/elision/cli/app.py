@@ -90,6 +90,12 @@ Activity = Annotated[
 Time = Annotated[
     str | None, typer.Option("--time", help="Column of the time; '' keeps the order of the rows.")
 ]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--time-format", help="How times are written: '%d.%m.%Y %H:%M', day-first or month-first."
+    ),
+]
 DomainColumn = Annotated[
     str | None, typer.Option("--domain-column", help="Column of the domain; '' for none.")
 ]
@@ -200,7 +206,7 @@ def read(
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")
-_KEYWORD = re.compile(r"\b(format|case|activity|time|domain|encoding)=(?:'([^']*)')?")
+_KEYWORD = re.compile(r"\b(format|case|activity|time_format|time|domain|encoding)=(?:'([^']*)')?")
 _WORDINGS = {
     "put None ": "put ? ",
     "unknown='ignore' leaves": "--ignore-unknown leaves",
@@ -240,5 +246,5 @@ def worded(error: Exception) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    name = "--domain-column" if found[1] == "domain" else f"--{found[1]}"
+    name = "--domain-column" if found[1] == "domain" else f"--{found[1].replace('_', '-')}"
     return name if found[2] is None else f"{name} {found[2] or repr('')}"

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, get_args
 from elision.corpus import Corpus
 from elision.errors import InputError, shown
 from elision.narrative import Narrative
-from elision.readers.cases import Lifecycle
+from elision.readers.cases import Lifecycle, Reading
+from elision.readers.frames import is_frame
 from elision.readers.guess import Format, guessed
 from elision.readers.plain import read_text
 from elision.readers.records import from_items, read_json, read_jsonl
 from elision.readers.source import is_readable, opened
-from elision.readers.table import is_frame, read_csv, read_frame, read_parquet
+from elision.readers.table import read_csv, read_frame, read_parquet
+from elision.readers.times import given_form
 from elision.readers.xes import read_xes
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def read(
     case: str | None = None,
     activity: str | None = None,
     time: str | None = None,
+    time_format: str | None = None,
     lifecycle: Lifecycle = "complete",
     encoding: str = "utf-8",
 ) -> Corpus:
@@ -56,6 +59,10 @@ def read(
         In a table the columns that say which narrative a row belongs to, which event it is, and
         when it happened; in XES the keys of the attributes. By default common names are tried.
         `time=""` keeps the order of the rows.
+    time_format
+        How times are written, as `datetime.strptime` takes it ("%d.%m.%Y %H:%M"), or "day-first"
+        or "month-first". By default the form that all values of the column have; where there are
+        several, and they differ in the order of events, none is chosen.
     lifecycle
         For logs that say `lifecycle:transition`: "complete" keeps only the events that are
         complete, if there are any such; "all" keeps every event.
@@ -81,16 +88,19 @@ def read(
     """
     _check_choice("format", format, get_args(Format), optional=True)
     _check_choice("lifecycle", lifecycle, get_args(Lifecycle))
+    if time_format is not None:
+        given_form(time_format)
+    reading = Reading(lifecycle, time_format)
     roles = {"case": case, "activity": activity, "time": time, "domain": domain}
     # A frame may well have a column called "read", so frames are asked first.
     if is_frame(source):
         name = "data frame"
         _check_no_format(format, name)
-        corpus = read_frame(source, roles, lifecycle, name)
+        corpus = read_frame(source, roles, reading, name).corpus()
     elif isinstance(source, str | os.PathLike) or is_readable(source):
         with opened(source, encoding) as file:
             name = file.name
-            corpus = _read_file(file, format or guessed(file, roles), roles, lifecycle)
+            corpus = _read_file(file, format or guessed(file, roles), roles, reading)
     else:
         name = type(source).__name__
         _check_no_format(format, name)
@@ -100,14 +110,13 @@ def read(
     return corpus
 
 
-def _read_file(file: Source, kind: Format, roles: Roles, lifecycle: Lifecycle) -> Corpus:
+def _read_file(file: Source, kind: Format, roles: Roles, reading: Reading) -> Corpus:
     if kind == "parquet":
-        return read_parquet(file, roles, lifecycle)
+        return read_parquet(file, roles, reading).corpus()
     if kind in ("csv", "tsv"):
-        return read_csv(file, roles, lifecycle, "\t" if kind == "tsv" else None)
+        return read_csv(file, roles, reading, "\t" if kind == "tsv" else None).corpus()
     if kind == "xes":
-        keys = {role: key for role, key in roles.items() if role != "domain"}
-        return read_xes(file, domain=roles["domain"] or "", lifecycle=lifecycle, **keys)
+        return read_xes(file, roles, reading).corpus()
     domain = _checked_domain(roles, f"the format {kind!r}")
     if kind == "jsonl":
         return read_jsonl(file, domain)

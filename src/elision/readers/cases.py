@@ -1,157 +1,189 @@
-"""What event logs share, whatever their format: clocks, lifecycles, and the order within a case."""
+"""What event logs share, whatever their format: lifecycles, and the order within a case."""
 
 from __future__ import annotations
 
-import math
-import re
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from elision.corpus import Corpus
-from elision.errors import InputError, shown
 from elision.narrative import Narrative
+from elision.readers.times import TimeColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
+
+    from elision.readers.times import Form, Moment
 
 Lifecycle = Literal["complete", "all"]
 
 LIFECYCLE_KEY = "lifecycle:transition"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SPACE_BEFORE_ZONE = re.compile(r"\s+(?=[+-]\d\d:?\d\d$)")
-_YEAR_FIRST = re.compile(r"^(\d{4})/(\d\d)/(\d\d)")
+FINISHED = (None, "", "complete")
+"""Transitions of events that count, in a log where any is complete."""
 
 
-class Logged(NamedTuple):
-    """One row or element of a log: an event, when it happened, and in which phase it is."""
+class Ordered(NamedTuple):
+    """One case of a log, its rows in order of time.
 
-    activity: str
-    time: float | None = None
-    transition: str | None = None
-
-
-class Clock:
-    """Turns the timestamps of one source into numbers that can be compared.
-
-    Numbers, times with a zone and times without one cannot be put in one order, so the first
-    timestamp says which kind the source has.
+    Attributes
+    ----------
+    domain, name
+        What it tells, and its id.
+    rows
+        All its rows, by number.
+    kept
+        Those that are events of the narrative: the lifecycle may leave out some.
+    moments
+        When each of those that are kept was, or None where not every row of the case says.
     """
 
-    def __init__(self) -> None:
-        self._kind: str | None = None
-
-    def read(self, value: object) -> float:
-        """Return a number that grows with time.
-
-        Raises
-        ------
-        InputError
-            Where the value is no timestamp, or of another kind than those before it.
-        """
-        kind, moment = _instant(value)
-        if self._kind is None:
-            self._kind = kind
-        if kind != self._kind:
-            raise InputError(
-                f"{shown(value)} is a {kind}, but those before are each a {self._kind}",
-                hint="write all timestamps in one way",
-            )
-        return moment
+    domain: str
+    name: str
+    rows: tuple[int, ...]
+    kept: tuple[int, ...]
+    moments: tuple[Moment, ...] | None
 
 
-def _instant(value: object) -> tuple[str, float]:
-    """Return the kind of a timestamp, and the timestamp as a number."""
-    text = value.strip() if isinstance(value, str) else ""
-    # Most are dates, and asking first whether those are numbers takes longer than the rest.
-    dated = _moment(value) if text[4:5] in ("-", "/") else None
-    if dated is None:
-        number = _number(value)
-        if number is not None:
-            return "number", number
-        dated = _moment(value)
-    if dated is None:
-        raise InputError(
-            f"{shown(value)} is not a timestamp; expected ISO 8601 or a number",
-            hint="write it as 2024-05-31T18:30:00, or pass time='' to keep the given order",
-        )
-    if dated.tzinfo is None:
-        return "time without a zone", (dated.replace(tzinfo=UTC) - _EPOCH).total_seconds()
-    return "time with a zone", (dated - _EPOCH).total_seconds()
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the rows of a log are read.
 
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    try:
-        # Nanoseconds since 1970 do not fit a float, so whole numbers stay whole.
-        number = int(value) if isinstance(value, str | int) else value
-    except ValueError:
-        try:
-            number = float(value)
-        except ValueError:
-            return None
-    return number if math.isfinite(number) else None
-
-
-def _moment(value: object) -> datetime | None:
-    if isinstance(value, datetime):
-        return value
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - a day has no zone
-    if not isinstance(value, str):
-        return None
-    text = value.strip()
-    return _iso(text) or _iso(_SPACE_BEFORE_ZONE.sub("", _YEAR_FIRST.sub(r"\1-\2-\3", text)))
-
-
-def _iso(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-class Cases:
-    """Gathers the cases of a log and makes a corpus of them.
-
-    Whether a log marks the end of its activities is known only when the whole of it was seen, so
-    each case is kept in both readings until then.
-
-    Parameters
+    Attributes
     ----------
     lifecycle
         "complete" keeps the events whose transition is complete or not said, in a log where any is
         complete; "all" keeps every event.
+    time_format
+        Of the time stamps, None to find it.
+    exact
+        Whether moments must be known, not only the order of the events of each case.
     """
 
-    def __init__(self, lifecycle: Lifecycle) -> None:
-        self._cases: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = []
-        self._only_complete = lifecycle == "complete"
-        self._any_complete = False
-        self._seen: dict[str, str] = {}
+    lifecycle: Lifecycle = "complete"
+    time_format: str | None = None
+    exact: bool = False
+
+
+@dataclass(slots=True)
+class Cases:
+    """Gathers the rows of a log by cases.
+
+    How time stamps are written, and whether the log marks the end of its activities, is known only
+    when the whole of it was seen.
+
+    Parameters
+    ----------
+    reading
+        How to read the rows.
+    place
+        How messages call a row, by its number.
+    where
+        How they call all its time stamps.
+    """
+
+    reading: Reading
+    place: Callable[[int], str]
+    where: str
+    activities: list[str] = field(default_factory=list)
+    times: list[object] = field(default_factory=list)
+    phases: list[str | None] = field(default_factory=list)
+    _cases: list[tuple[str, str, list[int]]] = field(default_factory=list)
+    _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _seen: dict[str, str] = field(default_factory=dict)
+    form: Form | None = None
+    """Of the time stamps, once it is known."""
 
     def __len__(self) -> int:
         return len(self._cases)
 
-    def add(self, domain: str, case: str, logged: Sequence[Logged]) -> None:
-        """Add a case; its events are put in order of time, stably, if each has one."""
-        ordered: Iterable[Logged] = logged
-        if all(event.time is not None for event in logged):
-            ordered = sorted(logged, key=lambda event: event.time or 0)
+    def open(self, domain: str, name: str) -> int:
+        """Return the number of a new case."""
+        self._cases.append((domain, name, []))
+        return len(self._cases) - 1
+
+    def number(self, domain: str, name: str) -> int:
+        """Return the number of a case that may have been seen."""
+        found = self._numbers.get((domain, name))
+        if found is None:
+            found = self._numbers[domain, name] = self.open(domain, name)
+        return found
+
+    def add(self, case: int, activity: str, time: object, phase: str | None) -> None:
+        """Add a row to a case; None for a time that is not said."""
+        self._cases[case][2].append(len(self.activities))
         # One string object an event type: logs repeat few types often.
-        told = tuple(self._seen.setdefault(event.activity, event.activity) for event in ordered)
-        phases = [event.transition and event.transition.lower() for event in ordered]
-        self._any_complete |= "complete" in phases
-        finished = told
-        if set(phases) - {None, "", "complete"}:
-            pairs = zip(told, phases, strict=True)
-            finished = tuple(name for name, phase in pairs if phase in (None, "", "complete"))
-        self._cases.append((domain, case, told, finished))
+        self.activities.append(self._seen.setdefault(activity, activity))
+        self.times.append(time)
+        self.phases.append(phase and self._seen.setdefault(phase.lower(), phase.lower()))
+
+    @property
+    def marks_ends(self) -> bool:
+        """Whether any event is said to be complete."""
+        return "complete" in self.phases
+
+    def ordered(self, form: Form | None = None, marks_ends: bool | None = None) -> list[Ordered]:
+        """Return the cases in the order they were added, their rows in order of time, stably.
+
+        Parameters
+        ----------
+        form
+            Of the time stamps; by default it is found.
+        marks_ends
+            Whether any event of the log is complete; by default as these rows say.
+        """
+        moments = self._moments(form)
+        ends = self.marks_ends if marks_ends is None else marks_ends
+        whole = self.reading.lifecycle == "all" or not ends
+        return [
+            self._ordered_case(domain, name, rows, moments, whole=whole)
+            for domain, name, rows in self._cases
+        ]
+
+    def _ordered_case(
+        self,
+        domain: str,
+        name: str,
+        rows: list[int],
+        moments: Sequence[Moment | None],
+        *,
+        whole: bool,
+    ) -> Ordered:
+        known = [moments[row] for row in rows]
+        timed = bool(rows) and None not in known
+        if timed:
+            rows = sorted(rows, key=moments.__getitem__)  # type: ignore[arg-type]  # none is None
+        kept = rows if whole else [row for row in rows if self.phases[row] in FINISHED]
+        found = tuple(moments[row] for row in kept) if timed else None
+        return Ordered(domain, name, tuple(rows), tuple(kept), found)  # type: ignore[arg-type]
+
+    def _moments(self, form: Form | None) -> Sequence[Moment | None]:
+        rows = [row for row, time in enumerate(self.times) if time is not None]
+        if not rows:
+            return [None] * len(self.times)
+        column = TimeColumn(self.reading.time_format, form or self.form)
+        readings = column.see([self.times[row] for row in rows], lambda n: self.place(rows[n]))
+        found = []
+        for _, values in readings:
+            moments: list[Moment | None] = [None] * len(self.times)
+            for row, moment in zip(rows, values, strict=True):
+                moments[row] = moment
+            found.append(moments)
+        if self.reading.exact:
+            column.form(self.where)
+        elif any(self._order(moments) != self._order(found[0]) for moments in found[1:]):
+            column.refuse_ambiguous(self.where)
+        self.form = column.forms[0]
+        return found[0]
+
+    def _order(self, moments: Sequence[Moment | None]) -> list[list[int]]:
+        return [
+            sorted(rows, key=moments.__getitem__)  # type: ignore[arg-type]  # none is None
+            for _, _, rows in self._cases
+            if all(moments[row] is not None for row in rows)
+        ]
 
     def corpus(self) -> Corpus:
         """Return the cases as narratives, in the order they were added."""
-        pick = self._only_complete and self._any_complete
         return Corpus(
-            Narrative(finished if pick else told, None, domain, case)
-            for domain, case, told, finished in self._cases
+            Narrative(tuple(self.activities[row] for row in one.kept), None, one.domain, one.name)
+            for one in self.ordered()
         )

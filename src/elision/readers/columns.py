@@ -19,18 +19,21 @@ _KNOWN: dict[str, tuple[frozenset[str], ...]] = {
     "case": (
         frozenset({"caseconceptname"}),
         frozenset({"caseid", "case", "traceid", "trace", "narrativeid", "narrative"}),
-        frozenset({"storyid", "story", "sessionid", "casenumber"}),
+        frozenset({"storyid", "story", "sessionid", "casenumber", "caseno", "casekey", "casename"}),
+        frozenset({"processinstance", "processinstanceid", "instanceid", "ticketid", "ticket"}),
     ),
     "activity": (
         frozenset({"conceptname"}),
         frozenset({"activity", "activityname", "event", "eventname"}),
-        frozenset({"activityid", "eventtype", "action", "task"}),
+        frozenset({"activityid", "activitytype", "eventtype", "action", "task", "taskname"}),
+        frozenset({"step", "stepname", "operation"}),
     ),
     "time": (
         frozenset({"timetimestamp"}),
         frozenset({"timestamp", "completetimestamp", "completetime", "eventtime"}),
-        frozenset({"time", "datetime", "date", "endtime", "endtimestamp"}),
-        frozenset({"starttimestamp", "starttime"}),
+        frozenset({"eventtimestamp", "eventdatetime", "activitytimestamp", "completiontime"}),
+        frozenset({"time", "datetime", "date", "endtime", "endtimestamp", "enddate"}),
+        frozenset({"starttimestamp", "starttime", "startdate"}),
     ),
     "domain": (frozenset({"domain", "casedomain"}),),
 }

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import csv
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from elision.errors import InputError, relocated, shown
-from elision.readers.cases import Cases, Clock, Lifecycle, Logged
+from elision.errors import InputError, shown
+from elision.readers.cases import Cases
 from elision.readers.columns import Columns, choose
+from elision.readers.frames import collected, failures, known_frame, times_of, values_of
 from elision.readers.source import one_line
+from elision.readers.times import no_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import narwhals as nw
 
-    from elision.corpus import Corpus
+    from elision.readers.cases import Reading
     from elision.readers.columns import Roles
     from elision.readers.source import Source
+    from elision.readers.times import Form
 
     # The number of the row, then its cells in the order of `Columns.roles`.
     Row = tuple[int, Iterable[object]]
@@ -27,21 +32,78 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t|"
 
 
-def read_csv(source: Source, roles: Roles, lifecycle: Lifecycle, delimiter: str | None) -> Corpus:
-    """Read a table in text; the delimiter is found in the header where it is not given."""
+@dataclass(frozen=True, slots=True)
+class CsvRows:
+    """A table in text that is being read.
+
+    Attributes
+    ----------
+    header
+        The first line as it stands.
+    names
+        The columns.
+    columns
+        Which of them is what.
+    delimiter
+        What stands between cells.
+    """
+
+    header: str
+    names: list[str]
+    columns: Columns
+    delimiter: str
+    _reader: Any
+    _taken: list[str]
+    _places: list[int | None]
+    _name: str
+
+    def __iter__(self) -> Iterator[tuple[int, list[str], str]]:
+        """Go through the rows: number of the line, cells, and the row as it stands."""
+        with _csv_errors(self._reader, self._name):
+            for row in self._reader:
+                text = "".join(self._taken)
+                self._taken.clear()
+                if len(row) == len(self.names):
+                    yield self._reader.line_num, row, text
+                elif row:
+                    problem = f"{len(row)} cells; expected {len(self.names)} as in the header"
+                    raise InputError(problem, where=f"{self._name} line {self._reader.line_num}")
+
+    def roles(self, cells: list[str]) -> list[str | None]:
+        """Return the cells of a row in the order of `Columns.roles`."""
+        return [None if place is None else cells[place] for place in self._places]
+
+
+@contextmanager
+def _csv_errors(reader: Any, name: str) -> Iterator[None]:
+    try:
+        yield
+    except csv.Error as error:
+        place = f"{name} line {reader.line_num}"
+        raise InputError(f"not valid CSV: {error}", where=place) from None
+
+
+def csv_rows(source: Source, roles: Roles, delimiter: str | None) -> CsvRows:
+    """Begin to read a table; the delimiter is found in the header where it is not given."""
     lines = source.lines(newline="")
     header = next(lines, "")
     mark = delimiter or sniffed(header)[1]
+    taken: list[str] = []
+
+    def noted() -> Iterator[str]:
+        for line in chain([header], lines):
+            taken.append(line)
+            yield line
+
     # Strict: a quote that is never closed would otherwise swallow the rest of the file unseen.
-    reader = csv.reader(chain([header], lines), delimiter=mark, strict=True)
-    try:
+    reader = csv.reader(noted(), delimiter=mark, strict=True)
+    with _csv_errors(reader, source.name):
         names = [name.strip() for name in next(reader, [])]
-        columns = choose(names, roles, f"{source.name} line 1")
-        rows = _csv_rows(reader, names, columns, source.name)
-        return _corpus(rows, columns, lifecycle, f"{source.name} line")
-    except csv.Error as error:
-        place = f"{source.name} line {reader.line_num}"
-        raise InputError(f"not valid CSV: {error}", where=place) from None
+    columns = choose(names, roles, f"{source.name} line 1")
+    text = "".join(taken)
+    taken.clear()
+    places = [None if name is None else names.index(name) for name in columns.roles]
+    return CsvRows(text, names, columns, mark, reader, taken, places, source.name)
 
 
 def sniffed(header: str) -> tuple[list[str], str]:
@@ -52,115 +114,131 @@ def sniffed(header: str) -> tuple[list[str], str]:
     return [cell.strip() for cell in cells], mark
 
 
-def _csv_rows(reader: Any, names: list[str], columns: Columns, name: str) -> Iterator[Row]:
-    places = [None if role is None else names.index(role) for role in columns.roles]
-    for row in reader:
-        if len(row) == len(names):
-            yield reader.line_num, [None if place is None else row[place] for place in places]
-        elif row:
-            problem = f"{len(row)} cells; expected {len(names)} as in the header"
-            raise InputError(problem, where=f"{name} line {reader.line_num}")
+def read_csv(source: Source, roles: Roles, reading: Reading, delimiter: str | None) -> Cases:
+    """Read a table in text."""
+    table = csv_rows(source, roles, delimiter)
+    rows = ((line, table.roles(cells)) for line, cells, _ in table)
+    return gathered(rows, table.columns, reading, f"{source.name} line")
 
 
-def read_parquet(source: Source, roles: Roles, lifecycle: Lifecycle) -> Corpus:
+def read_parquet(source: Source, roles: Roles, reading: Reading) -> Cases:
     """Read the columns that are needed from a Parquet file."""
+    file = parquet_file(source)
+    columns = choose(file.schema_arrow.names, roles, source.name)
+    with parquet_errors(source.name):
+        table = file.read(columns=columns.used)
+    return read_frame(table, roles, reading, source.name)
+
+
+def parquet_file(source: Source) -> Any:
+    """Return a Parquet file with all of its bytes in memory.
+
+    Raises
+    ------
+    InputError
+        Where it is none, or pyarrow is not installed.
+    """
+    pa, pq = arrow(source.name)
+    content = source.stream.read()
+    with parquet_errors(source.name):
+        return pq.ParquetFile(pa.BufferReader(content))
+
+
+@contextmanager
+def parquet_errors(where: str) -> Iterator[None]:
+    """Turn what pyarrow says of a file into one line."""
+    pa, _ = arrow(where)
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"not valid Parquet: {one_line(error)}", where=where) from None
+
+
+def arrow(where: str) -> tuple[Any, Any]:
+    """Return pyarrow and its part for Parquet.
+
+    Raises
+    ------
+    InputError
+        Where it is not installed.
+    """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an optional part, and slow to import
         import pyarrow.parquet as pq  # noqa: PLC0415 - the same
     except ImportError:
         raise InputError(
-            "reading Parquet needs pyarrow, which is not installed",
-            where=source.name,
+            "Parquet needs pyarrow, which is not installed",
+            where=where,
             hint="pip install 'elision[files]'",
         ) from None
-    content = source.stream.read()
-    try:
-        file = pq.ParquetFile(pa.BufferReader(content))
-        columns = choose(file.schema_arrow.names, roles, source.name)
-        table = file.read(columns=columns.used)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"not valid Parquet: {one_line(error)}", where=source.name) from None
-    return read_frame(table, roles, lifecycle, source.name)
+    return pa, pq
 
 
-def is_frame(source: object) -> bool:
-    """Whether something has columns, as the frames of every library have."""
-    # The type is asked, because a lazy frame begins to work when it is asked for its columns.
-    return hasattr(type(source), "columns") or hasattr(type(source), "column_names")
+def read_frame(native: Any, roles: Roles, reading: Reading, name: str) -> Cases:
+    """Read a data frame, eager or lazy."""
+    frame = known_frame(native, name)
+    with failures(name):
+        names = frame.collect_schema().names()
+    columns = choose(names, roles, name)
+    return frame_cases(collected(frame.select(columns.used), name), columns, reading, name)
 
 
-def read_frame(native: Any, roles: Roles, lifecycle: Lifecycle, name: str) -> Corpus:
-    """Read a data frame of any library that narwhals knows, eager or lazy."""
-    import narwhals as nw  # noqa: PLC0415 - slow to import, and only frames need it
-
-    try:
-        frame = nw.from_native(native)
-    except TypeError:
-        hint = "give a pandas, polars or pyarrow frame"
-        raise InputError(f"{shown(native)} is not a known frame", where=name, hint=hint) from None
-    except nw.exceptions.NarwhalsError as error:
-        raise InputError(one_line(error), where=name) from None
-    columns = choose(frame.collect_schema().names(), roles, name)
-    picked = frame.select(columns.used)
-    eager = picked.collect() if isinstance(picked, nw.LazyFrame) else picked
-    values = [
-        None if role is None else _values(eager[role], is_time=role == columns.time)
-        for role in columns.roles
-    ]
-    absent: list[object] = [None] * len(eager)
-    cells = zip(*(absent if column is None else column for column in values), strict=True)
-    return _corpus(enumerate(cells), columns, lifecycle, f"{name} row index")
+def frame_cases(
+    frame: nw.DataFrame[Any], columns: Columns, reading: Reading, name: str, first: int = 0
+) -> Cases:
+    """Gather the rows of a frame whose columns are known; `first` is the number of its first."""
+    values: list[list[object]] = []
+    form: Form | None = None
+    for role in columns.roles:
+        where = f"{name}, column {shown(role)}"
+        if role is None:
+            values.append([None] * len(frame))
+        elif role == columns.time:
+            found, form = times_of(frame[role], where)
+            values.append(found)
+        else:
+            values.append(values_of(frame[role], where))
+    cells = zip(*values, strict=True)
+    cases = gathered(enumerate(cells, first), columns, reading, f"{name} row index")
+    cases.form = form
+    return cases
 
 
-def _values(series: nw.Series[Any], *, is_time: bool) -> list[object]:
-    """Return the values, with None for each of the ways that libraries have to say null."""
-    import narwhals as nw  # noqa: PLC0415 - as above
-
-    nulls = series.is_null()
-    if is_time and isinstance(series.dtype, nw.Datetime):
-        # Some libraries cannot give nanoseconds as Python times.
-        series = series.dt.timestamp("us")
-    values: list[object] = series.to_list()
-    if nulls.any():
-        pairs = zip(values, nulls.to_list(), strict=True)
-        values = [None if null else value for value, null in pairs]
-    return values
-
-
-def _corpus(rows: Iterable[Row], columns: Columns, lifecycle: Lifecycle, place: str) -> Corpus:
+def gathered(rows: Iterable[Row], columns: Columns, reading: Reading, place: str) -> Cases:
     """Gather the rows of each case, in order of first appearance."""
 
-    def refuse(number: int, column: str | None, value: object) -> NoReturn:
-        raise InputError(
-            f"{shown(value)}; expected text or a whole number",
-            where=f"{place} {number}, column {shown(column)}",
-        )
+    def refuse(number: int, column: str | None, value: object, expected: str) -> NoReturn:
+        where = f"{place} {number}, column {shown(column)}"
+        raise InputError(f"{shown(value)}; expected {expected}", where=where)
 
-    clock = Clock()
-    found: dict[tuple[str, str], list[Logged]] = {}
+    numbers: list[int] = []
+    cases = Cases(
+        reading,
+        lambda row: f"{place} {numbers[row]}, column {shown(columns.time)}",
+        f"{place.rpartition(' ')[0].removesuffix(' row')}, column {shown(columns.time)}",
+    )
+    label = "text or a whole number"
     for number, (case, activity, time, domain, phase) in rows:
-        case_text, activity_text = _label(case), _label(activity)
+        case_text, activity_text = label_of(case), label_of(activity)
         if case_text is None:
-            refuse(number, columns.case, case)
+            refuse(number, columns.case, case, label)
         if activity_text is None:
-            refuse(number, columns.activity, activity)
-        try:
-            moment = None if columns.time is None else clock.read(time)
-        except InputError as error:
-            where = f"{place} {number}, column {shown(columns.time)}"
-            raise relocated(error, where) from None
-        logged = Logged(activity_text, moment, _label(phase))
-        found.setdefault((_label(domain) or "", case_text), []).append(logged)
-    cases = Cases(lifecycle)
-    for (domain_text, case_text), events in found.items():
-        cases.add(domain_text, case_text, events)
-    return cases.corpus()
+            refuse(number, columns.activity, activity, label)
+        if columns.time is not None and time is None:
+            raise no_time(time, f"{place} {number}, column {shown(columns.time)}")
+        numbers.append(number)
+        known = cases.number(label_of(domain) or "", case_text)
+        cases.add(known, activity_text, time, label_of(phase))
+    return cases
 
 
-def _label(value: object) -> str | None:
+def label_of(value: object) -> str | None:
     """Return the text of a cell, or None where it holds none."""
     if isinstance(value, str):
         return value if value.strip() else None
     if value is None or isinstance(value, bool) or not isinstance(value, Integral):
         return None
-    return str(value)
+    try:
+        return str(value)
+    except ValueError:  # thousands of digits, which Python does not write
+        return None
