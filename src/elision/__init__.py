@@ -19,6 +19,7 @@ from elision.scriptfile import load
 
 if TYPE_CHECKING:
     from elision.corpus import Corpus
+    from elision.eventlog import EventLog, Insertion, LogWriter
     from elision.learn.baselines import (
         BidirectionalBigram,
         Conditional,
@@ -49,10 +50,13 @@ __all__ = [
     "Corpus",
     "ElisionError",
     "EventExtractor",
+    "EventLog",
     "FileFormatError",
     "Frequency",
     "InputError",
+    "Insertion",
     "Library",
+    "LogWriter",
     "LogisticGap",
     "NGram",
     "Narrative",
@@ -80,8 +84,11 @@ _LATER = {
     "BidirectionalBigram": "elision.learn.baselines",
     "Conditional": "elision.learn.baselines",
     "EventExtractor": "elision.text.extract",
+    "EventLog": "elision.eventlog",
     "Frequency": "elision.learn.baselines",
+    "Insertion": "elision.eventlog",
     "Library": "elision.library",
+    "LogWriter": "elision.eventlog",
     "LogisticGap": "elision.learn.baselines",
     "NGram": "elision.learn.baselines",
     "ScriptLearner": "elision.learn.learner",

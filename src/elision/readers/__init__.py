@@ -86,10 +86,7 @@ def read(
     >>> read(io.StringIO("case;activity\n1;hear bell\n2;open door\n1;open door\n")).events
     [('hear bell', 'open door'), ('open door',)]
     """
-    _check_choice("format", format, get_args(Format), optional=True)
-    _check_choice("lifecycle", lifecycle, get_args(Lifecycle))
-    if time_format is not None:
-        given_form(time_format)
+    check_options(format, lifecycle, time_format)
     reading = Reading(lifecycle, time_format)
     roles = {"case": case, "activity": activity, "time": time, "domain": domain}
     # A frame may well have a column called "read", so frames are asked first.
@@ -108,6 +105,14 @@ def read(
     if not corpus:
         raise InputError("there are no narratives in it", where=name)
     return corpus
+
+
+def check_options(format: object, lifecycle: object, time_format: object) -> None:  # noqa: A002
+    """Refuse options that are none, whatever the source is."""
+    _check_choice("format", format, get_args(Format), optional=True)
+    _check_choice("lifecycle", lifecycle, get_args(Lifecycle))
+    if time_format is not None:
+        given_form(time_format)
 
 
 def _read_file(file: Source, kind: Format, roles: Roles, reading: Reading) -> Corpus:

@@ -131,6 +131,13 @@ def _guessed(names: list[str], role: str, asked: str | None, where: str) -> str 
     return None
 
 
+def time_of(names: Sequence[str], asked: str | None) -> str | None:
+    """Return the one of some fields that says when events happened, if there is one."""
+    if asked is not None:
+        return asked if asked in names else None
+    return _guessed(list(names), "time", None, "narratives")
+
+
 def looks_known(names: Sequence[str]) -> bool:
     """Whether the names include one for the case and one for the activity."""
     folded = set(map(_folded, names))

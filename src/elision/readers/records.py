@@ -13,6 +13,8 @@ from elision.errors import InputError, relocated, shown
 from elision.narrative import FIELDS, Narrative, unchecked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from elision.readers.source import Source
 
 _FIELDS = frozenset(FIELDS)
@@ -38,7 +40,7 @@ class _Usual(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Records:
-    """Gathers records as narratives.
+    """Makes narratives of records.
 
     Parameters
     ----------
@@ -48,11 +50,11 @@ class Records:
 
     def __init__(self, domain: str) -> None:
         self._domain = domain
-        self._narratives: list[Narrative] = []
+        self._count = 0
         self._seen: dict[str, str] = {}
 
-    def add(self, record: object) -> None:
-        """Add one record: an object with fields, or a list of events alone.
+    def made(self, record: object) -> Narrative:
+        """Return the narrative of a record: an object with fields, or a list of events alone.
 
         Raises
         ------
@@ -60,27 +62,27 @@ class Records:
             Where it is not a narrative.
         """
         if isinstance(record, dict):
-            self._narratives.append(self._narrative(record))
-        elif isinstance(record, Iterable) and not isinstance(record, str | bytes):
-            self._narratives.append(self._narrative({"events": record}))
-        else:
-            problem = f"{shown(record)} is not a narrative; expected an object or a list"
-            raise InputError(problem, hint='write it as {"events": ["…", "…"]}')
+            return self._narrative(record)
+        if isinstance(record, Iterable) and not isinstance(record, str | bytes):
+            return self._narrative({"events": record})
+        problem = f"{shown(record)} is not a narrative; expected an object or a list"
+        raise InputError(problem, hint='write it as {"events": ["…", "…"]}')
 
-    def add_usual(self, record: _Usual) -> None:
-        """Add one record that is known to be whole."""
+    def usual(self, record: _Usual) -> Narrative:
+        """Return the narrative of a record that is known to be whole."""
         events, name = record.events, record.id
         shared = None if events is None else tuple(map(self._seen.setdefault, events, events))
-        text = str(len(self._narratives) if name is None else name)
-        domain = record.domain or self._domain
-        self._narratives.append(unchecked(shared, record.steps, domain, text))
+        text = str(self._count if name is None else name)
+        self._count += 1
+        return unchecked(shared, record.steps, record.domain or self._domain, text)
 
     def _narrative(self, record: dict[str, object]) -> Narrative:
         name = record.get("id")
         if name is None:
-            name = str(len(self._narratives))
+            name = str(self._count)
         elif isinstance(name, int) and not isinstance(name, bool):
             name = str(name)
+        self._count += 1
         domain = record.get("domain")
         made = (
             self._shared(record.get("events")),
@@ -102,13 +104,14 @@ class Records:
             pass  # something in it is not even hashable, as Narrative will say
         return events
 
-    def corpus(self) -> Corpus:
-        """Return the narratives in the order they were added."""
-        return Corpus(self._narratives)
-
 
 def read_jsonl(source: Source, domain: str) -> Corpus:
     """Read one JSON object a line; blank lines are passed over."""
+    return Corpus(narratives_of_lines(source, domain))
+
+
+def narratives_of_lines(source: Source, domain: str) -> Iterator[Narrative]:
+    """Go through the narratives of a file of one JSON object a line."""
     records = Records(domain)
     decode = msgspec.json.Decoder().decode
     decode_usual = msgspec.json.Decoder(_Usual).decode
@@ -125,10 +128,10 @@ def read_jsonl(source: Source, domain: str) -> Corpus:
             except (ValueError, RecursionError):
                 usual = False
         if usual:
-            records.add_usual(record)
+            yield records.usual(record)
             continue
         try:
-            records.add(decode(line))
+            yield records.made(decode(line))
         except InputError as error:
             raise _placed(error, f"{source.name} line {number}") from None
         except (ValueError, RecursionError) as error:
@@ -137,7 +140,6 @@ def read_jsonl(source: Source, domain: str) -> Corpus:
                 where=f"{source.name} line {number}",
                 hint="write one JSON object a line",
             ) from None
-    return records.corpus()
 
 
 def read_json(source: Source, domain: str) -> Corpus:
@@ -165,12 +167,13 @@ def read_json(source: Source, domain: str) -> Corpus:
 def from_items(items: Iterable[object], domain: str, prefix: str = "") -> Corpus:
     """Return the corpus of records or lists of strings that are in memory already."""
     records = Records(domain)
+    narratives = []
     for index, item in enumerate(items):
         try:
-            records.add(item)
+            narratives.append(records.made(item))
         except InputError as error:
             raise _placed(error, f"{prefix}narratives[{index}]") from None
-    return records.corpus()
+    return Corpus(narratives)
 
 
 def _placed(error: InputError, place: str) -> InputError:

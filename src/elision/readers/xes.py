@@ -40,7 +40,7 @@ class Element:
     line
         Where it begins.
     start, end
-        The bytes where it begins and where its last tag begins; they are the same in ``<trace/>``.
+        The bytes where it begins and where its last tag begins, if it has two.
     values
         Those of its attributes that are wanted.
     """
