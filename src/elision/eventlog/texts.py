@@ -51,7 +51,9 @@ def csv_head(kept: Kept, *, marked: bool) -> str:
     if not isinstance(kept, KeptText):
         return csv_line(marked_names(kept.names) if marked else kept.names, ",")
     added = [mark for mark in MARKS if mark not in kept.names] if marked else []
-    return _extended(kept.header, added, kept.delimiter)
+    body = kept.header.rstrip("\r\n")
+    end = kept.header[len(body) :] or "\n"
+    return body + kept.delimiter + csv_line(added, kept.delimiter, end) if added else body + end
 
 
 def csv_lines(
@@ -64,11 +66,17 @@ def csv_lines(
             yield csv_line(shown_times(values, names, kept.columns.time, form), ",")
         return
     added = [mark for mark in MARKS if mark not in kept.names] if marked else []
-    originals = [mark_values(None)[mark] for mark in added]
     end = "\r\n" if kept.header.endswith("\r\n") else "\n"
+    # Each line that came gets the same marks.
+    rest = kept.delimiter + csv_line(
+        [mark_values(None)[mark] for mark in added], kept.delimiter, ""
+    )
+    rest = rest if added else ""
     for row, number in in_order(range(len(kept)), additions):
         if number < 0:
-            yield _extended(kept.lines[row], originals, kept.delimiter, end)
+            line = kept.lines[row]
+            body = line.rstrip("\r\n")
+            yield body + rest + (line[len(body) :] or end)
         else:
             values = plain_row(kept, row, additions[number], marked=marked)
             yield csv_line(values, kept.delimiter, end)

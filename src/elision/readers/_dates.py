@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from typing import Literal, TypeAlias
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
 
 Order: TypeAlias = Literal["ymd", "dmy", "mdy"]
 """What of a date comes first: year, day or month."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+_LOCAL_EPOCH = EPOCH.replace(tzinfo=None)
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -36,15 +37,15 @@ _PLACES: dict[Order, tuple[str, str, str]] = {
     "dmy": ("third", "second", "first"),
     "mdy": ("third", "first", "second"),
 }
+_ZEROS = str.maketrans("123456789", "000000000")
 _COMPACT = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 _EARLIEST_COMPACT, _LATEST_COMPACT = 1900, 2199
 
 
 def microseconds(moment: datetime) -> int:
     """Return how long after 1970 something was; without a zone it is taken for UTC."""
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - EPOCH) // _MICROSECOND
+    since = moment - (_LOCAL_EPOCH if moment.tzinfo is None else EPOCH)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def moment_of(value: object, order: Order) -> datetime | None:
@@ -62,8 +63,8 @@ def moment_of(value: object, order: Order) -> datetime | None:
         found = _compact(text) if text.isdecimal() else _iso(text)
         if found is not None:
             return found
-    match = PATTERN.fullmatch(text)
-    return None if match is None else _read(match, order)
+    layout = _layout(text.translate(_ZEROS), order)
+    return None if layout is None else _read(text, layout)
 
 
 def _iso(text: str) -> datetime | None:
@@ -83,7 +84,26 @@ def _compact(text: str) -> datetime | None:
         return None
 
 
-def _read(match: re.Match[str], order: Order) -> datetime | None:
+class _Layout(NamedTuple):
+    """Where the parts of a date stand in texts that differ in their digits only."""
+
+    year: slice
+    month: slice | int
+    day: slice
+    hour: slice | None
+    minute: slice | None
+    seconds: slice | None
+    fraction: slice | None
+    half: str
+    zone: slice | None
+
+
+@lru_cache(maxsize=1024)
+def _layout(shape: str, order: Order) -> _Layout | None:
+    """Return the layout of texts with this shape; None if they are no dates in this order."""
+    match = PATTERN.fullmatch(shape)
+    if match is None:
+        return None
     year, month, day = (match[place] for place in _PLACES[order])
     if not (year.isdecimal() and day.isdecimal() and len(day) <= 2):
         return None
@@ -92,19 +112,40 @@ def _read(match: re.Match[str], order: Order) -> datetime | None:
         return None
     if not month.isdecimal() and order == "ymd" and len(year) == 2:
         return None
-    hour = _hour(match)
-    if hour is None:
-        return None
+
+    def span(name: str) -> slice | None:
+        return None if match[name] is None else slice(*match.span(name))
+
+    places = [slice(*match.span(place)) for place in _PLACES[order]]
+    named = places[1] if month.isdecimal() else _month(month)
+    clock = map(span, ("hour", "minute", "seconds", "fraction"))
+    half = (match["half"] or "").lower()
+    return _Layout(places[0], named, places[2], *clock, half=half, zone=span("zone"))
+
+
+def _read(text: str, layout: _Layout) -> datetime | None:
+    year, month = text[layout.year], layout.month
+    hour, minute, seconds, fraction = 0, 0, 0, 0
+    if layout.hour is not None and layout.minute is not None:
+        hour, minute = int(text[layout.hour]), int(text[layout.minute])
+        if layout.half:
+            if not 1 <= hour <= 12:
+                return None
+            hour = hour % 12 + (12 if layout.half[0] == "p" else 0)
+        if layout.seconds is not None:
+            seconds = int(text[layout.seconds])
+            if layout.fraction is not None:
+                fraction = int(text[layout.fraction][:6].ljust(6, "0"))
     try:
         return datetime(
             int(year) if len(year) == 4 else _long_year(int(year)),
-            int(month) if month.isdecimal() else _month(month),
-            int(day),
+            month if isinstance(month, int) else int(text[month]),
+            int(text[layout.day]),
             hour,
-            int(match["minute"] or 0),
-            int(match["seconds"] or 0),
-            int((match["fraction"] or "")[:6].ljust(6, "0")),
-            _zone(match["zone"]),
+            minute,
+            seconds,
+            fraction,
+            None if layout.zone is None else _zone(text[layout.zone]),
         )
     except ValueError:
         return None
@@ -118,18 +159,8 @@ def _month(name: str) -> int:
     return next(n for n, full in enumerate(_MONTHS, 1) if full.startswith(name[:3].lower()))
 
 
-def _hour(match: re.Match[str]) -> int | None:
-    hour = int(match["hour"] or 0)
-    if match["half"] is None:
-        return hour
-    if not 1 <= hour <= 12:
-        return None
-    return hour % 12 + (12 if match["half"][0] in "pP" else 0)
-
-
-def _zone(text: str | None) -> tzinfo | None:
-    if text is None:
-        return None
+@lru_cache(maxsize=256)
+def _zone(text: str) -> tzinfo:
     if text[0] not in "+-":
         return UTC
     size = timedelta(hours=int(text[1:3]), minutes=int(text[3:].lstrip(":") or 0))
@@ -179,9 +210,14 @@ def written_like(moment: datetime, like: str, order: Order, manner: frozenset[st
     return text
 
 
-def manner_of(text: str) -> set[str]:
+def shape_of(text: str) -> str:
+    """Return a text with all digits the same: dates of one manner have few shapes."""
+    return text.strip().translate(_ZEROS)
+
+
+def manner_of(shape: str) -> set[str]:
     """Return "date" and "hour" where these have no leading zero, "full" for a month in full."""
-    match = PATTERN.fullmatch(text.strip())
+    match = PATTERN.fullmatch(shape)
     if match is None:
         return set()
     places = ("first", "second", "third")

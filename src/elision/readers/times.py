@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from elision.errors import InputError, shown
-from elision.readers._dates import EPOCH, manner_of, microseconds, moment_of, written_like
+from elision.readers._dates import EPOCH, manner_of, microseconds, moment_of, shape_of, written_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -78,11 +78,9 @@ class Dated:
 
     def note(self, values: Iterable[object]) -> None:
         """Learn from the values of a column in which manner they are written."""
-        found = set(self._manner)
-        for value in values:
-            if isinstance(value, str) and value[4:5] != "-":
-                found |= manner_of(value)
-        self._manner = frozenset(found)
+        shapes = {shape_of(value) for value in values if isinstance(value, str)}
+        found = self._manner.union(*map(manner_of, shapes))
+        self._manner = found
 
     def written(self, moment: Moment, like: object) -> object:
         """Return a date with the marks, parts and zone of another."""
