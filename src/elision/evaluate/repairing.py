@@ -52,6 +52,7 @@ LEAST_SAID = 0.05
 BINS = 10
 
 MEASURES = ("default", "tuned", "ece")
+SECONDS = ("learn", "repair")
 
 Insertion: TypeAlias = tuple[int, str, float]
 """What may be missing: the place, the event, the probability."""
@@ -68,8 +69,8 @@ class Repairer(Protocol):
     def fit(self, traces: Sequence[Trace]) -> None:
         """Learn from traces; none is empty."""
 
-    def insertions(self, traces: Sequence[Trace]) -> list[Insertions]:
-        """Say what may be missing from each trace."""
+    def insertions(self, traces: Sequence[Trace]) -> Sequence[Insertions | None]:
+        """Say what may be missing from each trace; None if it gives up, and is not judged by it."""
 
 
 class Learner:
@@ -225,8 +226,10 @@ def measure(
                 method.fit(train.traces)
                 learned = time.perf_counter()
                 answers = method.insertions(test.traces)
-                seconds = {"learn": learned - start, "repair": time.perf_counter() - learned}
-                outcomes[name].append({**judge(answers, test.removed)._asdict(), **seconds})
+                seconds = (learned - start, time.perf_counter() - learned)
+                outcomes[name].append(
+                    _judged(answers, test.removed) | dict(zip(SECONDS, seconds, strict=True))
+                )
         cells += [
             {
                 "share": share,
@@ -239,6 +242,15 @@ def measure(
     return {"cases": len(log), "uneven": uneven, "seeds": seeds, "cells": cells}
 
 
+def _judged(
+    answers: Sequence[Insertions | None], removed: Sequence[Mapping[tuple[int, str], int]]
+) -> dict[str, float]:
+    """Judge what was answered, and say how much it is."""
+    given = [(one, gone) for one, gone in zip(answers, removed, strict=True) if one is not None]
+    outcome = judge([one for one, _ in given], [gone for _, gone in given])
+    return {**outcome._asdict(), "answered": len(given)}
+
+
 def tables(result: dict[str, Any]) -> str:
     """The result in Markdown."""
     rows = [
@@ -246,14 +258,23 @@ def tables(result: dict[str, Any]) -> str:
             f"{cell['share']:.0%}",
             cell["method"],
             *(f"{cell[what]:.3f}" for what in MEASURES),
-            f"{np.mean([one['learn'] for one in cell['seeds']]):.1f}",
-            f"{np.mean([one['repair'] for one in cell['seeds']]):.1f}",
+            f"{np.mean([one['answered'] for one in cell['seeds']]):.0f}",
+            *(f"{np.mean([one[what] for one in cell['seeds']]):.1f}" for what in SECONDS),
         ]
         for cell in result["cells"]
     ]
     rates = "rates that differ by event" if result["uneven"] else "one rate for all events"
     said = f"{result['cases']} cases, {result['seeds']} seeds, {rates}."
-    heads = ["removed", "method", "F1 at .5", "F1 tuned", "ECE", "s to learn", "s to repair"]
+    heads = [
+        "removed",
+        "method",
+        "F1 at .5",
+        "F1 tuned",
+        "ECE",
+        "cases",
+        "s to learn",
+        "s to repair",
+    ]
     return "\n\n".join([said, markdown_table(heads, rows, {0, 1})])
 
 
