@@ -101,6 +101,14 @@ class Network(ABC):
             self._weights, self._moments, float(self._steps), *batch
         )
 
+    def keep(self) -> None:
+        """Remember the weights for `restore`."""
+        self._kept = self._weights
+
+    def restore(self) -> None:
+        """Go back to the weights that were kept."""
+        self._weights = self._kept
+
     def batches(self, lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
         """All cases once, in batches by chance, those of like length together."""
         mixed = self._rng.permutation(len(lengths)).tolist()
@@ -127,12 +135,23 @@ def width_of(lengths: Sequence[int]) -> int:
     return width
 
 
-def best_epochs(epoch: Callable[[], None], held_out_loss: Callable[[], float]) -> int:
-    """After how many epochs the loss is least; stops when it has not fallen for long."""
+def best_epochs(
+    epoch: Callable[[], None],
+    held_out_loss: Callable[[], float],
+    *,
+    at_best: Callable[[], None] = lambda: None,
+    patience: int = PATIENCE,
+) -> int:
+    """After how many epochs the loss is least; stops when it has not fallen for ``patience``.
+
+    ``at_best`` is called whenever it is lower than before.
+    """
     losses: list[float] = []
-    while len(losses) < MOST_EPOCHS and len(losses) - _best(losses) < PATIENCE:
+    while len(losses) < MOST_EPOCHS and len(losses) - _best(losses) < patience:
         epoch()
         losses.append(held_out_loss())
+        if _best(losses) == len(losses):
+            at_best()
     return _best(losses)
 
 

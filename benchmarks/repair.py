@@ -8,7 +8,7 @@ Alignments have no probabilities: everything they insert is sure, and the two sc
 The inductive miner is run at several noise settings, and the best on the test traces is shown.
 Alignments get ``--seconds`` for each cell, and judge as many test cases, taken by chance, as they
 can align in it; the table says how many. The LSTM chooses its number of epochs by its loss on a
-fifth of the training traces.
+tenth of the training traces.
 
 With ``--speed`` it prints, of the whole log as it is: seconds to learn from all traces and to
 repair them, and the peak memory of a process that does that and nothing else; and seconds that

@@ -29,13 +29,15 @@ NOISES = (0.0, 0.2, 0.4, 0.6, 0.8)
 HIDDEN_SHARE = 0.2
 """Share of the events of training traces that the LSTM learns to find again."""
 
-HELD_OUT_SHARE = 0.2
+HELD_OUT_SHARE = 0.1
 """Of the training traces, to choose the number of epochs by."""
 
 HEAD = 96
 """Units between the states on both sides of a gap and the answer."""
 
 BATCH = 128
+PATIENCE = 5
+"""Epochs without a lower loss on held-out traces; the weights that had the lowest are taken."""
 
 Net = tuple[Any, Any, Any]
 """A Petri net with its first and its last marking."""
@@ -244,15 +246,15 @@ class BidirectionalLSTM:
         rng = np.random.default_rng(self._seed)
         mixed = [traces[k] for k in rng.permutation(len(traces)).tolist()]
         out = max(1, round(HELD_OUT_SHARE * len(mixed)))
-        held_out = thin(mixed[:out] * 4, rates, rng)
+        held_out = thin(mixed[:out] * 2, rates, rng)
         self._network = network = GapLSTM(len(self._events), self._seed)
         self.epochs = best_epochs(
             lambda: network.epoch(thin(mixed[out:], rates, rng), self._number),
             lambda: network.mean_loss(held_out, self._number),
+            at_best=network.keep,
+            patience=PATIENCE,
         )
-        network.begin(self._seed)
-        for _ in range(self.epochs):
-            network.epoch(thin(mixed, rates, rng), self._number)
+        network.restore()
 
     def insertions(self, traces: Sequence[Trace]) -> list[Insertions]:
         distinct = list(dict.fromkeys(map(tuple, traces)))
