@@ -34,7 +34,7 @@ import numpy as np
 from elision.errors import ElisionError, InputError
 from elision.evaluate.neighbours import Neighbours
 from elision.evaluate.tables import markdown_table, one_line
-from elision.evaluate.thinning import thinned_parts
+from elision.evaluate.thinning import limited, thinned_parts
 from elision.learning import DEFAULT, make_learner
 
 if TYPE_CHECKING:
@@ -303,13 +303,7 @@ def chosen_log(options: argparse.Namespace) -> Corpus:
     if options.seeds < 1:
         raise InputError(f"--seeds is {options.seeds}, expected a whole number from 1")
     checked_shares(options.share)
-    log = read(options.log)
-    most = options.max_cases
-    if most is not None and most < 2:
-        raise InputError(f"--max-cases is {most}, expected a whole number from 2")
-    if most is not None and most < len(log):
-        chosen = np.random.default_rng(0).permutation(len(log))[:most]
-        log = type(log)(log[k] for k in np.sort(chosen).tolist())
+    log = limited(read(options.log), options.max_cases)
     if len(log) < 2:
         raise InputError(f"{len(log)} case, expected 2 or more", where=options.log)
     return log

@@ -73,3 +73,13 @@ def thinned_parts(log: Corpus, share: float, seed: int, *, uneven: bool) -> tupl
         if not part.traces:
             raise InputError(f"with {share:.0%} removed nothing is left to {use}")
     return parts
+
+
+def limited(log: Corpus, most: int | None) -> Corpus:
+    """At most so many cases, taken by chance, in their order."""
+    if most is not None and most < 2:
+        raise InputError(f"--max-cases is {most}, expected a whole number from 2")
+    if most is None or most >= len(log):
+        return log
+    chosen = np.random.default_rng(0).permutation(len(log))[:most]
+    return type(log)(log[k] for k in np.sort(chosen).tolist())
