@@ -39,12 +39,16 @@ unit-rest: $(VENV)/.installed-dev $(WORDNET)
 interpreted: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m numerical
 
-# LOGS are event logs to predict next events of, in which a peer needs jax; by default none.
+# LOGS are event logs to open outlines of elsewhere, to predict next events of and to repair; by
+# default one is drawn for the first. Peers are jax and pm4py, which nothing else needs.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/estep.py
 	$(BIN)/python benchmarks/telling.py
-	$(if $(LOGS),$(BIN)/python -m pip install --quiet -e '.[bench]')
+	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	$(BIN)/python benchmarks/outline_models.py $(LOGS)
 	$(if $(LOGS),$(BIN)/python benchmarks/next_event.py $(LOGS))
+	$(foreach log,$(LOGS),$(BIN)/python benchmarks/repair.py $(log) &&) true
+	$(foreach log,$(LOGS),$(BIN)/python benchmarks/repair.py $(log) --speed &&) true
 
 # Princeton's WordNet files, which the built-in copy is tested against.
 $(WORDNET):

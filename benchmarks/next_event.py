@@ -29,6 +29,7 @@ import elision as el
 from elision.evaluate.cloze import Outcome, judge
 from elision.learn.baselines import NGram
 from elision.learn.telling import learn_telling
+from networks import BATCH, EMBEDDING, HIDDEN, Network, best_epochs, shapes_of, width_of
 
 TEST_SHARE = 0.3
 HELD_OUT_SHARE = 0.2
@@ -37,13 +38,6 @@ HELD_OUT_SHARE = 0.2
 ORDERS = (2, 3, 4, 5, 6)
 EPSILONS = (0.005, 0.05, 0.5, 1.0)
 SMOOTHING = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-
-EMBEDDING, HIDDEN = 32, 64
-BATCH = 32
-LEARNING_RATE = 1e-3
-MOST_EPOCHS = 60
-PATIENCE = 8
-"""Epochs without a better log-loss on the held-out cases, after which learning stops."""
 
 Cases = list[tuple[int, ...]]
 Chances = NDArray[np.float64]
@@ -166,82 +160,34 @@ def by_alergia(log: Log) -> tuple[Answerer, dict[str, Any]]:
     return lambda cases: mixed(by_chain(cases), by_bigrams(cases), share), chosen
 
 
-class LSTM:
-    """One layer, in jax, learned by Adam; the start numbers as the end does."""
+class LSTM(Network):
+    """One layer; the start numbers as the end does."""
 
     def __init__(self, size: int, seed: int) -> None:
-        self._jax, self._numpy = import_module("jax"), import_module("jax.numpy")
-        self._size = size
-        self._logits = self._jax.jit(self._all_logits)
-        self._change = self._jax.jit(self._adam)
-        self.begin(seed)
-
-    def begin(self, seed: int) -> None:
-        """Forget everything; what is compiled stays."""
-        size = self._size
-        self._rng = np.random.default_rng(seed)
         shapes = {
             "embedding": (size + 1, EMBEDDING),
-            "from_event": (EMBEDDING, 4 * HIDDEN),
-            "from_state": (HIDDEN, 4 * HIDDEN),
+            **shapes_of(""),
             "to_logits": (HIDDEN, size + 1),
+            "common": (size + 1,),
         }
-        weights = {
-            name: self._rng.normal(0, shape[0] ** -0.5, shape) for name, shape in shapes.items()
-        }
-        weights["embedding"] *= shapes["embedding"][0] ** 0.5
-        weights |= {"gates": np.zeros(4 * HIDDEN), "common": np.zeros(size + 1)}
-        weights["gates"][HIDDEN : 2 * HIDDEN] = 1.0  # forget little at first
-        self._weights = {name: self._numpy.float32(one) for name, one in weights.items()}
-        zeros = {name: self._numpy.zeros_like(one) for name, one in self._weights.items()}
-        self._moments = (zeros, zeros)
-        self._steps = 0
+        super().__init__(shapes, seed)
+        self._size = size
+        self._logits = self._jax.jit(self._all_logits)
 
     def _all_logits(self, weights: Any, symbols: Any) -> Any:
         """Logits after each symbol, (batch, time, events + 1)."""
-        jnp = self._numpy
+        states = self._states(weights, "", weights["embedding"][symbols])
+        return states @ weights["to_logits"] + weights["common"]
 
-        def step(state: Any, entered: Any) -> Any:
-            hidden, cell = state
-            gates = entered + hidden @ weights["from_state"]
-            let_in, forget, let_out, new = jnp.split(gates, 4, axis=1)
-            sigmoid = self._jax.nn.sigmoid
-            cell = sigmoid(forget) * cell + sigmoid(let_in) * jnp.tanh(new)
-            hidden = sigmoid(let_out) * jnp.tanh(cell)
-            return (hidden, cell), hidden
-
-        entered = weights["embedding"][symbols] @ weights["from_event"] + weights["gates"]
-        zeros = jnp.zeros((symbols.shape[0], HIDDEN), jnp.float32)
-        _, hidden = self._jax.lax.scan(step, (zeros, zeros), jnp.swapaxes(entered, 0, 1))
-        return jnp.swapaxes(hidden, 0, 1) @ weights["to_logits"] + weights["common"]
-
-    def _adam(self, weights: Any, moments: Any, steps: Any, symbols: Any, counted: Any) -> Any:
-        jax, jnp = self._jax, self._numpy
-
-        def loss(at: Any) -> Any:
-            log_chances = jax.nn.log_softmax(self._all_logits(at, symbols[:, :-1]))
-            given = jnp.take_along_axis(log_chances, symbols[:, 1:, None], axis=2)[..., 0]
-            return -(given * counted).sum() / counted.sum()
-
-        slope = jax.grad(loss)(weights)
-        length = jnp.sqrt(sum((one**2).sum() for one in slope.values()))
-        shorter = jnp.minimum(1.0, 1.0 / (length + 1e-9))
-        first, second = ({}, {})
-        changed = {}
-        for name, one in slope.items():
-            one = one * shorter
-            first[name] = 0.9 * moments[0][name] + 0.1 * one
-            second[name] = 0.999 * moments[1][name] + 0.001 * one**2
-            mean, square = first[name] / (1 - 0.9**steps), second[name] / (1 - 0.999**steps)
-            changed[name] = weights[name] - LEARNING_RATE * mean / (jnp.sqrt(square) + 1e-8)
-        return changed, (first, second)
+    def _loss(self, weights: Any, *batch: Any) -> Any:
+        symbols, counted = batch
+        log_chances = self._jax.nn.log_softmax(self._all_logits(weights, symbols[:, :-1]))
+        given = self._numpy.take_along_axis(log_chances, symbols[:, 1:, None], axis=2)[..., 0]
+        return -(given * counted).sum() / counted.sum()
 
     def _padded(self, cases: Cases, rows: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Start, events and end of each case, and which of them but the start count."""
-        longest = max(map(len, cases)) + 1
-        width = 8
-        while width < longest:
-            width *= 2
+        width = width_of([len(one) + 1 for one in cases])
         symbols = np.full((rows, width + 1), self._size, np.int32)
         counted = np.zeros((rows, width), np.float32)
         for k, one in enumerate(cases):
@@ -250,16 +196,9 @@ class LSTM:
         return symbols, counted
 
     def epoch(self, cases: Cases) -> None:
-        """Go through all cases once, those of like length together."""
-        mixed = self._rng.permutation(len(cases)).tolist()
-        by_length = sorted(mixed, key=lambda k: len(cases[k]))
-        starts = np.arange(0, len(cases), BATCH)
-        for start in self._rng.permutation(starts).tolist():
-            some = [cases[k] for k in by_length[start : start + BATCH]]
-            self._steps += 1
-            self._weights, self._moments = self._change(
-                self._weights, self._moments, float(self._steps), *self._padded(some, BATCH)
-            )
+        """Go through all cases once."""
+        for some in self.batches([len(one) for one in cases]):
+            self.learn(*self._padded([cases[k] for k in some], BATCH))
 
     def answer(self, cases: Cases) -> Chances:
         """A row for each beginning of each case."""
@@ -279,20 +218,14 @@ class LSTM:
 def by_lstm(log: Log, seed: int) -> tuple[Answerer, dict[str, Any]]:
     size = len(log.events)
     peer = LSTM(size, seed)
-    losses: list[float] = []
-    while len(losses) < MOST_EPOCHS and len(losses) - _best(losses) < PATIENCE:
-        peer.epoch(log.rest)
-        losses.append(judged(peer.answer, log.held_out, size).log_loss)
-    epochs = _best(losses)
+    epochs = best_epochs(
+        lambda: peer.epoch(log.rest),
+        lambda: judged(peer.answer, log.held_out, size).log_loss,
+    )
     peer.begin(seed)
     for _ in range(epochs):
         peer.epoch(log.train)
     return peer.answer, {"epochs": epochs}
-
-
-def _best(losses: list[float]) -> int:
-    """After how many epochs the loss was least."""
-    return int(np.argmin(losses)) + 1 if losses else 0
 
 
 def compare(log: Log, seed: int) -> dict[str, Any]:
