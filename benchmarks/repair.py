@@ -35,7 +35,7 @@ import numpy as np
 import elision as el
 from elision.evaluate.repairing import (
     METHODS,
-    Repairer,
+    Method,
     add_options,
     chosen_log,
     measure,
@@ -60,10 +60,10 @@ MEMORY = 1024 if sys.platform == "darwin" else 1
 """Kilobytes are what Linux counts in, bytes others."""
 
 
-def all_methods(seconds: float) -> dict[str, dict[str, Callable[[int], Repairer]]]:
+def all_methods(seconds: float) -> dict[str, dict[str, Callable[[int], Method]]]:
     """What is measured, by the name in the table; of several, the best is shown."""
 
-    def aligned(discover: Any) -> Callable[[int], Repairer]:
+    def aligned(discover: Any) -> Callable[[int], Method]:
         return lambda seed: Alignments(
             discover, seconds=seconds, seconds_a_trace=SECONDS_A_TRACE, seed=seed
         )

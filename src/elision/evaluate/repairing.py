@@ -12,7 +12,8 @@ probability: place 0 is before the first event that is left, place n behind the 
 F1
     of pairs (place, event) over all test traces. They are multisets: what was removed twice at a
     place is to be said twice, and what is said more often than it was removed is wrong. "default"
-    counts what is said with probability 0.5 or more, "tuned" what has at least the probability
+    counts what is said with probability 0.5 or more, or with that of which the method itself says
+    that it puts in what is as probable, "tuned" what has at least the probability
     that is best on the test traces themselves, in favour of the method.
 ECE
     over everything that is said with probability 0.05 or more: ten bins of equal width, in each
@@ -36,6 +37,7 @@ from elision.evaluate.neighbours import Neighbours
 from elision.evaluate.tables import markdown_table, one_line
 from elision.evaluate.thinning import limited, thinned_parts
 from elision.learning import DEFAULT, make_learner
+from elision.repairing.repairer import Repairer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -63,7 +65,7 @@ Insertions: TypeAlias = list[Insertion]
 Trace: TypeAlias = Sequence[str]
 
 
-class Repairer(Protocol):
+class Method(Protocol):
     """What can be measured: learns from thinned traces and repairs others."""
 
     def fit(self, traces: Sequence[Trace]) -> None:
@@ -106,7 +108,24 @@ def _listed(
     ]
 
 
-METHODS: dict[str, Callable[[int], Repairer]] = {
+class Ours:
+    """The repairer of `elision.repair`, with the threshold that it chose."""
+
+    def __init__(self, *, seed: int = 0) -> None:
+        self._seed = seed
+
+    def fit(self, traces: Sequence[Trace]) -> None:
+        """Learn how much is left out, and what."""
+        self._repairer = Repairer.learn(traces, random_state=self._seed)
+        self.threshold = self._repairer.threshold
+
+    def insertions(self, traces: Sequence[Trace]) -> list[Insertions]:
+        """Ask the repairer."""
+        return self._repairer.chances(traces)
+
+
+METHODS: dict[str, Callable[[int], Method]] = {
+    "repairer": lambda seed: Ours(seed=seed),
     "script": lambda seed: Learner(seed=seed),
     "neighbours": lambda seed: Neighbours(seed=seed),
 }
@@ -123,7 +142,9 @@ class Judged(NamedTuple):
 
 
 def judge(
-    answers: Sequence[Insertions], removed: Sequence[Mapping[tuple[int, str], int]]
+    answers: Sequence[Insertions],
+    removed: Sequence[Mapping[tuple[int, str], int]],
+    threshold: float = DEFAULT_THRESHOLD,
 ) -> Judged:
     """Compare what a method says of each trace with what was removed from it.
 
@@ -139,7 +160,7 @@ def judge(
     said = np.arange(1, len(right) + 1)
     scores = 2 * np.cumsum(right) / (said + wanted)
     ends = np.flatnonzero(np.append(probability[1:] < probability[:-1], True)[: len(right)])
-    default = int((probability >= DEFAULT_THRESHOLD).sum())
+    default = int((probability >= threshold).sum())
     best = int(ends[scores[ends].argmax()]) if len(ends) else None
     return Judged(
         default=float(scores[default - 1]) if default else _nothing_said(wanted),
@@ -186,7 +207,7 @@ def measure(
     shares: Sequence[float] = SHARES,
     seeds: int = 2,
     uneven: bool = False,
-    methods: Mapping[str, Callable[[int], Repairer]] | None = None,
+    methods: Mapping[str, Callable[[int], Method]] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> dict[str, Any]:
     """Thin a log, let methods repair it, and judge them.
@@ -228,7 +249,8 @@ def measure(
                 answers = method.insertions(test.traces)
                 seconds = (learned - start, time.perf_counter() - learned)
                 outcomes[name].append(
-                    _judged(answers, test.removed) | dict(zip(SECONDS, seconds, strict=True))
+                    _judged(answers, test.removed, getattr(method, "threshold", DEFAULT_THRESHOLD))
+                    | dict(zip(SECONDS, seconds, strict=True))
                 )
         cells += [
             {
@@ -243,11 +265,13 @@ def measure(
 
 
 def _judged(
-    answers: Sequence[Insertions | None], removed: Sequence[Mapping[tuple[int, str], int]]
+    answers: Sequence[Insertions | None],
+    removed: Sequence[Mapping[tuple[int, str], int]],
+    threshold: float,
 ) -> dict[str, float]:
     """Judge what was answered, and say how much it is."""
     given = [(one, gone) for one, gone in zip(answers, removed, strict=True) if one is not None]
-    outcome = judge([one for one, _ in given], [gone for _, gone in given])
+    outcome = judge([one for one, _ in given], [gone for _, gone in given], threshold)
     return {**outcome._asdict(), "answered": len(given)}
 
 

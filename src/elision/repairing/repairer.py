@@ -1,0 +1,253 @@
+"""The repairer: says what was done and not recorded in the traces of a log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision.errors import InputError
+from elision.repairing.completing import Completion
+from elision.repairing.gaps import GapTables, learn_gaps
+from elision.repairing.omission import Omission, given_omission, learn_omission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.script import Script
+
+COPIES = 15
+"""Completed copies of the log that are thinned again."""
+
+MOST_CASES = 20_000
+"""Cases that are learned from; of more a random part is taken."""
+
+MOST_EVENTS = 1_000
+"""Kinds of events that are told apart, the most frequent ones; others are never put in."""
+
+SAMPLED = 5_000
+"""Complete tellings that are sampled from a script."""
+
+PROBABLE = 0.5
+MOST_ALTERNATIVES = 3
+LEAST_ALTERNATIVE = 0.05
+
+
+class Missing(NamedTuple):
+    """An event that is probably missing from a trace.
+
+    Attributes
+    ----------
+    gap
+        Where: before the event of this number; the number of events if at the end.
+    event
+        What.
+    probability
+        How surely.
+    alternatives
+        What else may have stood there and was not put in, and how probably.
+    """
+
+    gap: int
+    event: str
+    probability: float
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repairer:
+    """Says what was done and not recorded.
+
+    Attributes
+    ----------
+    events
+        Kinds of events it knows.
+    omission
+        How often each is left out.
+    threshold
+        What is at least so probable is put in: where right and wrong insertions, and omissions that
+        are not found, balance best (the largest F1 to be expected).
+    """
+
+    events: tuple[str, ...]
+    omission: Omission
+    threshold: float
+    _tables: GapTables
+
+    @classmethod
+    def learn(
+        cls,
+        traces: Iterable[Sequence[str]],
+        *,
+        omission: float | None = None,
+        random_state: int = 0,
+    ) -> Repairer:
+        """Learn from traces that leave events out.
+
+        Parameters
+        ----------
+        traces
+            Names of the events of each case.
+        omission
+            How often events are left out; estimated for each kind of event unless given.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> log = [[e for e in ("ask", "check", "pay") if rng.random() < 0.8] for _ in range(900)]
+        >>> repairer = Repairer.learn(log)
+        >>> [(one.gap, one.event) for one in repairer.missing(["ask", "pay"])]
+        [(1, 'check')]
+        """
+        told = [trace for trace in map(tuple, traces) if trace]
+        if not told:
+            raise InputError("no case has an event: there is nothing to learn from")
+        events = _known(told)
+        numbered = _numbered(_part(told, random_state), events)
+        size = len(events) + 1  # the last number stands for all others
+        if omission is None:
+            rates = learn_omission(numbered, size, random_state=random_state)
+        else:
+            rates = given_omission(omission, size)
+        rates.rates[-1] = 0.0
+        completion = Completion(numbered, size, rates.rates, random_state=random_state)
+        return cls._counted(completion.copies(COPIES), numbered, events, rates, random_state)
+
+    @classmethod
+    def of_script(
+        cls,
+        script: Script,
+        traces: Iterable[Sequence[str]] = (),
+        *,
+        omission: float | None = None,
+        random_state: int = 0,
+    ) -> Repairer:
+        """Make a repairer of a script whose tellings are complete: it was learned elsewhere.
+
+        Parameters
+        ----------
+        traces
+            Traces to estimate the omissions from, unless they are given.
+        """
+        events = tuple(script.events)
+        complete = script.sample(SAMPLED, random_state=random_state)
+        numbered = [trace for trace in _numbered(complete, events) if len(trace)]
+        size = len(events) + 1
+        if omission is None:
+            told = _numbered(_part([t for t in map(tuple, traces) if t], random_state), events)
+            if not told:
+                raise InputError(
+                    "neither traces nor how much is left out of them is known",
+                    hint="pass omission=, a number from 0 to 1",
+                )
+            rates = learn_omission(told, size, random_state=random_state)
+        else:
+            rates = given_omission(omission, size)
+        rates.rates[-1] = 0.0
+        return cls._counted([numbered], numbered, events, rates, random_state)
+
+    @classmethod
+    def _counted(
+        cls,
+        copies: Iterable[Sequence[NDArray[np.int64]]],
+        sample: Sequence[NDArray[np.int64]],
+        events: tuple[str, ...],
+        omission: Omission,
+        random_state: int,
+    ) -> Repairer:
+        rng = np.random.default_rng([random_state, 13])
+        tables = learn_gaps(copies, len(events) + 1, omission.rates, rng)
+        return cls(events, omission, _balanced(tables.find(sample).chance), tables)
+
+    def missing(self, trace: Sequence[str], *, threshold: float | None = None) -> list[Missing]:
+        """Say what is missing from a trace."""
+        return self.missing_many([trace], threshold=threshold)[0]
+
+    def missing_many(
+        self, traces: Iterable[Sequence[str]], *, threshold: float | None = None
+    ) -> list[list[Missing]]:
+        """Say what is missing from each of many traces; each distinct one is looked at once.
+
+        Parameters
+        ----------
+        threshold
+            What is at least so probable is missing; `threshold` of the repairer unless given.
+        """
+        least = self.threshold if threshold is None else threshold
+        if not 0 < least <= 1:
+            raise InputError(f"threshold is {threshold!r}, expected above 0 and at most 1")
+        told = list(map(tuple, traces))
+        distinct = list(dict.fromkeys(told))
+        answers: dict[tuple[str, ...], list[Missing]] = {one: [] for one in distinct}
+        for number, gap, chances in self._by_gap(distinct):
+            answers[distinct[number]] += self._chosen(gap, chances, least)
+        return [list(answers[one]) for one in told]
+
+    def chances(self, traces: Iterable[Sequence[str]]) -> list[list[tuple[int, str, float]]]:
+        """Return everything that may be missing from each trace: gap, event, probability."""
+        told = list(map(tuple, traces))
+        distinct = list(dict.fromkeys(told))
+        answers: dict[tuple[str, ...], list[tuple[int, str, float]]] = {one: [] for one in distinct}
+        for number, gap, chances in self._by_gap(distinct):
+            answers[distinct[number]] += [(gap, self.events[e], p) for e, p in chances]
+        return [list(answers[one]) for one in told]
+
+    def _by_gap(
+        self, traces: Sequence[tuple[str, ...]]
+    ) -> Iterable[tuple[int, int, list[tuple[int, float]]]]:
+        """Yield each gap in which something may be missing: trace, gap, events with chances."""
+        found = self._tables.find(_numbered(traces, self.events))
+        rows = zip(*(column.tolist() for column in found), strict=True)
+        known = len(self.events)
+        for (number, gap), group in groupby(rows, key=lambda row: (row[0], row[1])):
+            if chances := [(event, chance) for _, _, event, chance in group if event < known]:
+                yield number, gap, chances
+
+    def _chosen(
+        self, gap: int, chances: list[tuple[int, float]], threshold: float
+    ) -> list[Missing]:
+        inside = [one for one in chances if one[1] >= threshold]
+        if not inside:
+            return []
+        others = sorted((one for one in chances if one[1] < threshold), key=lambda one: -one[1])
+        alternatives = tuple(
+            (self.events[event], chance)
+            for event, chance in others[:MOST_ALTERNATIVES]
+            if chance >= LEAST_ALTERNATIVE
+        )
+        order = self._tables.in_order([event for event, _ in inside])
+        return [Missing(gap, self.events[inside[k][0]], inside[k][1], alternatives) for k in order]
+
+
+def _balanced(chances: NDArray[np.float64]) -> float:
+    """The threshold with the largest F1 to be expected: 2 sum of p said / (said + sum of all p)."""
+    if not len(chances):
+        return PROBABLE
+    said = np.sort(chances)[::-1]
+    expected = 2 * np.cumsum(said) / (np.arange(1, len(said) + 1) + said.sum())
+    return float(min(said[expected.argmax()], PROBABLE))
+
+
+def _known(traces: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The most frequent events, by name."""
+    counts = Counter(event for trace in traces for event in trace)
+    return tuple(sorted(sorted(counts, key=lambda event: (-counts[event], event))[:MOST_EVENTS]))
+
+
+def _part(traces: list[tuple[str, ...]], random_state: int) -> list[tuple[str, ...]]:
+    if len(traces) <= MOST_CASES:
+        return traces
+    rng = np.random.default_rng([random_state, 14])
+    return [traces[k] for k in np.sort(rng.choice(len(traces), MOST_CASES, replace=False))]
+
+
+def _numbered(traces: Iterable[Sequence[str]], events: tuple[str, ...]) -> list[NDArray[np.int64]]:
+    """Numbers of the events; those that are not known share the number behind the last."""
+    number = {event: k for k, event in enumerate(events)}
+    other = len(events)
+    return [np.array([number.get(e, other) for e in trace], np.int64) for trace in traces]
