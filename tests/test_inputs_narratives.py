@@ -37,6 +37,7 @@ ABOUT_ONE = {
 ABOUT_MANY = {
     "fill_many": lambda s, told: s.fill_many(told),
     "between_many": lambda s, told: s.between_many(told),
+    "next_many": lambda s, told: s.next_many(told),
     "conform": lambda s, told: list(s.conform(told, samples=10)),
     "compare": lambda s, told: s.compare(s, told, samples=10),
     "log_probs": lambda s, told: s.log_probs(told),

@@ -10,7 +10,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import msgspec
 import numpy as np
@@ -18,6 +18,9 @@ import numpy as np
 from elision._files import write_atomically
 from elision.errors import InputError, relocated, shown
 from elision.narrative import FIELDS, NO_EVENTS_HINT, Narrative, check_text, checked_strings
+
+if TYPE_CHECKING:
+    from elision.eventlog import EventLog
 
 __all__ = ["Corpus"]
 
@@ -306,6 +309,51 @@ class Corpus(Sequence[Narrative]):
         packed = str(os.fspath(path)).endswith(".gz")
         # Without the time of writing, so that the same corpus makes the same bytes.
         write_atomically(target, gzip.compress(content, mtime=0) if packed else content)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return an event log: a row an event, with the columns that process mining knows.
+
+        Parameters
+        ----------
+        backend
+            "pandas", "polars" or "pyarrow".
+
+        Returns
+        -------
+        frame
+            With `case:concept:name`, `concept:name`, `domain` and `step` where there are such, and
+            extra fields; `elision.read` gives this corpus again, but for narratives without events.
+
+        Raises
+        ------
+        InputError
+            Where only sentences are known, or the library is not installed.
+
+        Examples
+        --------
+        >>> Corpus.of([["hear", "open"]], domain="doorbell").to_frame()
+          case:concept:name    domain concept:name
+        0                 0  doorbell         hear
+        1                 0  doorbell         open
+        """
+        return self._log().to_frame(backend)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write an event log as CSV, with the columns of `to_frame`; whole or not at all."""
+        self._log().to_csv(path)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write an event log as Parquet, with the columns of `to_frame`; whole or not at all."""
+        self._log().to_parquet(path)
+
+    def to_xes(self, path: str | os.PathLike[str]) -> None:
+        """Write an event log as XES, a trace a narrative; whole or not at all."""
+        self._log().to_xes(path)
+
+    def _log(self) -> EventLog:
+        from elision.eventlog import EventLog  # noqa: PLC0415 - it is made of corpora
+
+        return EventLog.read(self)
 
 
 def _regular(path: str | os.PathLike[str]) -> Path:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elision.ask.heard import events_of, several
+from elision.ask.heard import events_of
 from elision.ask.identify import Identification, Identifier, Witness
+from elision.ask.many import Asked
 from elision.errors import InputError
 from elision.libraryfile import Stored
 from elision.observations import real, short
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from elision.ask.fill import Filling
     from elision.ask.follow_many import LibraryFollower
     from elision.ask.following import Following
+    from elision.ask.many import Answers
     from elision.ask.score import Conformance
     from elision.observations import Observation
 
@@ -172,10 +174,16 @@ class Library(Mapping[str, Script]):
         narratives: Iterable[Iterable[Observation]],
         *,
         none_of_these: bool | float = True,
-    ) -> list[Identification]:
-        """Say which script each of many tellings is a telling of, in far less time."""
+    ) -> Answers[Identification]:
+        """Say which script each of many tellings is a telling of, in far less time.
+
+        The tellings may be a data frame of an event log; ``to_frame()`` of the answer is then a
+        frame of the same library, with the ids of the cases.
+        """
         share = _checked_share(none_of_these)
-        return self._identifier.identify([_listed(one) for one in several(narratives)], share)
+        asked = Asked(narratives)
+        listed = [_listed(one) for one in asked.narratives]
+        return asked.identifications(self._identifier.identify(listed, share))
 
     def fill(
         self,

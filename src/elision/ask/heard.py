@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
+from elision._backends import is_frame
 from elision.corpus import Corpus
 from elision.errors import InputError, relocated, shown
 from elision.narrative import NO_EVENTS_HINT, Narrative
@@ -93,6 +94,10 @@ def several(narratives: object) -> list[Any]:
         raise InputError(
             "one narrative came, expected a list of narratives", hint="put it into a list"
         )
+    if is_frame(narratives):
+        from elision.readers import read  # noqa: PLC0415 - only frames need it
+
+        return list(read(narratives))  # type: ignore[arg-type]  # it is a frame
     unordered = isinstance(narratives, str | bytes | Mapping | AbstractSet)
     if unordered or not isinstance(narratives, Iterable):
         raise InputError(f"{short(narratives)} came, expected a list of narratives")

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from elision.ask.heard import unfinished
+from elision.ask.many import Asked
 from elision.ask.who import who
 from elision.errors import InputError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from elision.ask.following import Following
     from elision.ask.heard import Item
     from elision.ask.joint import Joint
+    from elision.ask.many import Answers
     from elision.ask.missing import Omissions
     from elision.ask.order import Ordering
     from elision.ask.posterior import StatePosterior
@@ -159,12 +161,11 @@ class Questions(ABC):
         top: int | None = None,
         exclude: Iterable[str] = (),
         unknown: Unknown = "error",
-    ) -> list[list[Filling]]:
+    ) -> Answers[list[Filling]]:
         """Fill the gaps of many narratives, each gap by itself, in far less time."""
-        found: list[list[Filling]] = self._ask(
-            "fill_many", narratives, top=top, exclude=exclude, unknown=unknown
-        )
-        return found
+        asked = Asked(narratives)
+        options = {"top": top, "exclude": exclude, "unknown": unknown}
+        return asked.fillings(self._ask("fill_many", asked.narratives, **options))
 
     def missing(
         self, narrative: Iterable[Observation], *, least: float = 0.05, unknown: Unknown = "error"
@@ -203,10 +204,16 @@ class Questions(ABC):
         *,
         unknown: Unknown = "error",
         least: float = 0.05,
-    ) -> list[Story]:
-        """What happened unsaid in each of many narratives, in far less time."""
-        found: list[Story] = self._ask("between_many", narratives, unknown=unknown, least=least)
-        return found
+    ) -> Answers[Story]:
+        """What happened unsaid in each of many narratives, in far less time.
+
+        The narratives may be a data frame of an event log, as `elision.read` takes it;
+        ``to_frame()`` of the answer is then a frame of the same library, with the ids of the cases.
+        So it is with all questions about many narratives.
+        """
+        asked = Asked(narratives)
+        options = {"unknown": unknown, "least": least}
+        return asked.stories(self._ask("between_many", asked.narratives, **options))
 
     def next(
         self,
@@ -219,6 +226,20 @@ class Questions(ABC):
         """Which event is told next after the beginning of a narrative, and whether any is."""
         found: Following = self._ask("next", narrative, steps=steps, top=top, unknown=unknown)
         return found
+
+    def next_many(
+        self,
+        narratives: Iterable[Iterable[Item]],
+        *,
+        steps: int = 1,
+        top: int | None = None,
+        unknown: Unknown = "error",
+    ) -> Answers[Following]:
+        """Which event is told next after each of many beginnings of narratives."""
+        asked = Asked(narratives)
+        return asked.followings(
+            self.next(one, steps=steps, top=top, unknown=unknown) for one in asked.narratives
+        )
 
     def follow(self, *, false_alarms: float = 0.05, unknown: Unknown = "ignore") -> Follower:
         """Follow a telling while it is told: what was skipped, what comes next, how far it is.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elision._backends import BACKENDS, library_of
 from elision.errors import InputError, shown
 from elision.eventlog.kept import text_of
 
@@ -16,14 +17,7 @@ if TYPE_CHECKING:
 
     from elision.readers.times import Ticks
 
-BACKENDS = ("pandas", "polars", "pyarrow")
 _WIDTH = {"int": "Int", "uint": "UInt"}
-
-
-def library_of(native: object) -> str | None:
-    """Return the library that a frame is of, if it is one of those that are known."""
-    name = type(native).__module__.partition(".")[0]
-    return name if name in BACKENDS else None
 
 
 def checked_backend(backend: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from elision._backends import library_of
 from elision.errors import InputError, shown
 from elision.eventlog import _columns
 from elision.eventlog.insertion import (
@@ -92,7 +93,7 @@ def to_frame(
             return _columns.frame_of(cells, known)
     with failures("data frame"):
         native = _with_insertions(kept, additions, form) if marked else kept.frame.to_native()
-    if backend is None or backend == _columns.library_of(native):
+    if backend is None or backend == library_of(native):
         return native
     return converted(native, _columns.checked_backend(backend))
 
@@ -110,7 +111,7 @@ def converted(native: Any, backend: str) -> Any:
 
 def _with_insertions(kept: KeptFrame, additions: Sequence[Placed], form: Form | None) -> Any:
     native = kept.frame.to_native()
-    backend = _columns.library_of(native)
+    backend = library_of(native)
     if backend is None:
         hint = "give a pandas, polars or pyarrow frame"
         raise InputError(f"a frame of {type(native).__module__}", hint=hint)

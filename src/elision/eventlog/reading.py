@@ -6,6 +6,7 @@ import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from elision._backends import is_frame
 from elision.corpus import Corpus
 from elision.errors import InputError, shown
 from elision.eventlog.frames import KeptFrame
@@ -17,7 +18,7 @@ from elision.eventlog.xes import KeptXes, table_columns
 from elision.readers import Format, check_options, read
 from elision.readers.cases import Reading
 from elision.readers.columns import choose, time_of
-from elision.readers.frames import collected, failures, is_frame, known_frame
+from elision.readers.frames import collected, failures, known_frame
 from elision.readers.guess import guessed
 from elision.readers.source import is_readable, opened
 from elision.readers.table import csv_rows, frame_cases, gathered, parquet_errors, parquet_file

@@ -71,12 +71,13 @@ class LogWriter:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from elision.eventlog import EventLog
     >>> log = EventLog.read([["hear", "open"]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with LogWriter(f"{folder}/log.csv") as writer:
     ...         writer.write(log)
-    ...     print(open(f"{folder}/log.csv").read())
+    ...     print(Path(f"{folder}/log.csv").read_text())
     case:concept:name,concept:name
     0,hear
     0,open

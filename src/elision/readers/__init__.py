@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
+from elision._backends import is_frame
 from elision.corpus import Corpus
 from elision.errors import InputError, shown
 from elision.narrative import Narrative
 from elision.readers.cases import Lifecycle, Reading
-from elision.readers.frames import is_frame
 from elision.readers.guess import Format, guessed
 from elision.readers.plain import read_text
 from elision.readers.records import from_items, read_json, read_jsonl

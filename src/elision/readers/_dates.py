@@ -118,9 +118,17 @@ def _layout(shape: str, order: Order) -> _Layout | None:
 
     places = [slice(*match.span(place)) for place in _PLACES[order]]
     named = places[1] if month.isdecimal() else _month(month)
-    clock = map(span, ("hour", "minute", "seconds", "fraction"))
-    half = (match["half"] or "").lower()
-    return _Layout(places[0], named, places[2], *clock, half=half, zone=span("zone"))
+    return _Layout(
+        places[0],
+        named,
+        places[2],
+        span("hour"),
+        span("minute"),
+        span("seconds"),
+        span("fraction"),
+        (match["half"] or "").lower(),
+        span("zone"),
+    )
 
 
 def _read(text: str, layout: _Layout) -> datetime | None:

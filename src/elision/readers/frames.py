@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from elision.readers.times import Form
 
 
-def is_frame(source: object) -> bool:
-    """Whether something has columns, as the frames of every library have."""
-    # The type is asked, because a lazy frame begins to work when it is asked for its columns.
-    return hasattr(type(source), "columns") or hasattr(type(source), "column_names")
-
-
 def known_frame(native: Any, name: str) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     """Return a frame as narwhals has it.
 
