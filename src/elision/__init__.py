@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from elision.narrative import Narrative
     from elision.outline import Outline
     from elision.readers import read
+    from elision.repairing import Repairer, repair
     from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
 
@@ -62,6 +63,7 @@ __all__ = [
     "Narrative",
     "Outline",
     "Prior",
+    "Repairer",
     "Script",
     "ScriptError",
     "ScriptLearner",
@@ -74,6 +76,7 @@ __all__ = [
     "load",
     "mean_log_prob",
     "read",
+    "repair",
     "set_threads",
 ]
 
@@ -102,6 +105,8 @@ _LATER = {
     "fit_parameters": "elision.learn.em",
     "mean_log_prob": "elision.learn.sem",
     "read": "elision.readers",
+    "Repairer": "elision.repairing",
+    "repair": "elision.repairing",
 }
 """Names whose modules are imported when they are first used, to keep ``import elision`` quick."""
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from elision.cli import asking, bench, following, judging, learning, prompt, showing
+from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
 from elision.cli.app import app, worded
 from elision.cli.learning import INTERRUPTED, Method
 from elision.errors import ElisionError
@@ -25,6 +25,7 @@ __all__ = [
     "learning",
     "main",
     "prompt",
+    "repairing",
     "showing",
 ]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**32 - 1
 
 ORDER = (
-    *("demo", "learn", "events", "outline"),
+    *("demo", "learn", "events", "outline", "repair"),
     *(
         "fill",
         "missing",

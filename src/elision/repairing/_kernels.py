@@ -105,6 +105,30 @@ def event_chance(keys, counts, followers, trace, at, base):
 
 
 @nb.njit(cache=True)
+def passages(transition, silent):
+    """Chances to come from each event to each told one, whatever is left out in between.
+
+    P = T + T S P, with S the chances to be left out; solved by elimination, which needs no pivots
+    as S is below 1, and gives the same bits however many threads there are.
+    """
+    size = len(silent)
+    system = -transition * silent
+    for row in range(size):
+        system[row, row] += 1.0
+    found = transition.copy()
+    for pivot in range(size):
+        scale = 1.0 / system[pivot, pivot]
+        system[pivot, pivot:] *= scale
+        found[pivot] *= scale
+        for row in range(size):
+            part = system[row, pivot]
+            if row != pivot and part != 0.0:
+                system[row, pivot:] -= part * system[pivot, pivot:]
+                found[row] -= part * found[pivot]
+    return found
+
+
+@nb.njit(cache=True)
 def fill_gap(rng, left, right, transition, silent, passage, filling):
     """Sample what was left out between two told events; return how many events it is.
 

@@ -1,8 +1,8 @@
 """Completed copies of a log: what was left out, sampled.
 
-Done events form a chain in which each depends on its last few predecessors; each is left out of the log with the chance of its kind.
-The chain is not known, nor what was left out: completions are sampled trace after trace given the
-counts of all other completed traces, until both agree.
+Done events form a chain in which each depends on its last few predecessors; each is left out of the
+log with the chance of its kind. The chain is not known, nor what was left out: completions are
+sampled trace after trace given the counts of all other completed traces, until both agree.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Completion:
 
     def __init__(
         self,
-        traces: Sequence[Sequence[int]],
+        traces: Sequence[Sequence[int] | NDArray[np.int64]],
         events: int,
         rates: NDArray[np.float64],
         *,
@@ -84,7 +84,7 @@ class Completion:
 
     def _odds(self) -> NDArray[np.float64]:
         """How many of each event are left out for each that is told."""
-        return self._rates / (1 - self._rates)
+        return np.asarray(self._rates / (1 - self._rates))
 
     def _pairs(self) -> NDArray[np.float64]:
         return np.asarray(_kernels.pairs(self._starts, self._traces, self._lengths, self._size))
@@ -106,7 +106,7 @@ class Completion:
             self._scale = float(np.clip(self._scale * (self._left_out / put_in) ** 0.3, 0.5, 4.0))
         silent = np.minimum(self._rates * self._scale, MOST_LEFT_OUT)
         transition = _smoothed(direct, self._start, self._end)
-        passage = transition @ np.linalg.inv(np.eye(self._size) - silent[:, None] * transition)
+        passage = _kernels.passages(transition, silent)
         _kernels.sweep(
             self._rng,
             *(self._starts, self._traces, self._told, self._lengths, *self._table),

@@ -100,7 +100,7 @@ def learn_gaps(
     >>> tables = learn_gaps([log], 3, np.full(3, 0.2), rng)
     >>> found = tables.find([np.array([0, 2])])
     >>> found.gap.tolist(), found.event.tolist(), found.chance.round(2).tolist()
-    ([1], [1], [1.0])
+    ([1], [1], [0.99])
     """
     base = events + 2
     keys, counts, used = np.zeros(1024, np.uint64), np.zeros(1024, np.int64), 0
@@ -140,7 +140,7 @@ def _thinned(
         gone = rng.random(len(trace)) < rates[trace]
         if not gone.all():
             left.append(trace[~gone])
-            places.append(np.cumsum(~gone)[gone])
+            places.append(np.cumsum(~gone)[gone].astype(np.int64))
             hidden.append(trace[gone])
     return left, places, hidden
 

@@ -91,7 +91,7 @@ def given_omission(rate: float, events: int) -> Omission:
 
 
 def learn_omission(
-    traces: Sequence[Sequence[int]], events: int, *, random_state: int = 0
+    traces: Sequence[Sequence[int] | NDArray[np.int64]], events: int, *, random_state: int = 0
 ) -> Omission:
     """Estimate how often each event is left out.
 
@@ -123,14 +123,14 @@ def learn_omission(
     if weight.sum() < LEAST:
         return Omission(np.zeros(events), 0.0, np.zeros(events))
     overall = float(weight @ rates / weight.sum())
-    spread = max(weight @ ((rates - overall) ** 2 - errors**2) / weight.sum(), 1e-6)
+    spread = max(float(weight @ ((rates - overall) ** 2 - errors**2)) / weight.sum(), 1e-6)
     own = (rates * spread + overall * errors**2) / (spread + errors**2)
     pooled = known * own + (1 - known) * np.minimum(overall, rates + errors)
     return Omission(np.minimum(pooled, RATES[-1]), overall, known)
 
 
 def _counted(
-    traces: Sequence[Sequence[int]], events: int, rng: np.random.Generator
+    traces: Sequence[Sequence[int] | NDArray[np.int64]], events: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """(cases, events) how often each event stands in each case."""
     most = max(MOST_CELLS // max(events, 1), 2 * LEAST)
@@ -185,7 +185,7 @@ def _powers(rate: float, most: int) -> NDArray[np.float64]:
 def _error(rate: float, chance: NDArray[np.float64], cases: float) -> float:
     """Standard error of a rate: of the mean of z**count, divided by its slope."""
     powers = _powers(rate, len(chance) - 1)
-    variance = max(chance @ powers**2 - (chance @ powers) ** 2, 0.5 / cases)
+    variance = max(float(chance @ powers**2 - (chance @ powers) ** 2), 0.5 / cases)
     slope = abs(chance[1:] @ (np.arange(1, len(chance)) * powers[:-1])) / (1 - rate) ** 2
     return float(np.sqrt(variance / cases) / max(slope, 1e-6))
 

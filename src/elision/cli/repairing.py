@@ -1,0 +1,95 @@
+"""``repair``: an event log with what was done and not recorded put back in."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated, Any
+
+import typer
+
+from elision.cli.app import (
+    Activity,
+    AsJson,
+    Case,
+    DomainColumn,
+    Encoding,
+    Format,
+    Lifecycle,
+    Seed,
+    Time,
+    TimeFormat,
+    app,
+    load,
+)
+from elision.errors import InputError
+from elision.terminal import print_json, say
+
+
+@app.command()
+def repair(
+    log: Annotated[str, typer.Argument(help="Event log: csv, tsv, parquet, xes or jsonl.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Repaired log; its suffix says the format.")
+    ],
+    script: Annotated[
+        Path | None,
+        typer.Option(help="Repair by this script, learned from a complete log; streamed."),
+    ] = None,
+    omission: Annotated[
+        float | None, typer.Option(help="Share of events that are left out, if it is known.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Put in what is missing with this probability or more.")
+    ] = None,
+    most_probable: Annotated[
+        bool, typer.Option("--most-probable", help="Put in what is missing more likely than not.")
+    ] = False,
+    seed: Seed = 0,
+    format: Format = None,  # noqa: A002
+    case: Case = None,
+    activity: Activity = None,
+    time: Time = None,
+    time_format: TimeFormat = None,
+    domain_column: DomainColumn = None,
+    lifecycle: Lifecycle = "complete",
+    encoding: Encoding = "utf-8",
+    as_json: AsJson = False,
+) -> None:
+    """Put back into an event log what was done and not recorded.
+
+    All rows and attributes stay as they are. What is put in is marked (elision:inserted), with its
+    probability, what else may have stood there, and a time between its neighbours. How often each
+    event is left out is estimated from the log unless it is given.
+
+    Example: `elision repair log.csv -o repaired.csv`
+    """
+    from elision.repairing import repair as repaired  # noqa: PLC0415
+    from elision.repairing import repair_stream  # noqa: PLC0415
+
+    if most_probable and threshold is not None:
+        raise InputError("both --threshold and --most-probable, expected one of them")
+    options: dict[str, Any] = {
+        "omission": omission,
+        "threshold": 0.5 if most_probable else threshold,
+        "random_state": seed,
+        "format": format,
+        "case": case,
+        "activity": activity,
+        "time": time,
+        "time_format": time_format,
+        "domain": domain_column,
+        "lifecycle": lifecycle,
+        "encoding": encoding,
+    }
+    if script is not None:
+        report = repair_stream(log, output, script=load(script), **options)
+    else:
+        found = repaired(log, **options)
+        found.write(output)
+        report = found.report
+    if as_json:
+        print_json(report)
+    else:
+        for line in str(report).splitlines():
+            say(line)
+        say(f"Written to {output}.")

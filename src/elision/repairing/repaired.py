@@ -1,0 +1,305 @@
+"""Logs repaired: every row as it came, what was missing put in and marked, and a report."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elision.errors import InputError
+from elision.eventlog import EventLog, Insertion, LogWriter
+from elision.repairing.repairer import MOST_CASES, Repairer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from elision.repairing.repairer import Missing
+    from elision.script import Script
+
+UNSURE = 0.7
+"""What is put in and less probable is said to be uncertain."""
+
+MOST_VARIANTS = 50_000
+"""Variants that are counted; cases of further ones are counted together."""
+
+SHOWN_VARIANTS = 20
+
+
+class RepairedEvent(NamedTuple):
+    """What was put in of one kind of event.
+
+    Attributes
+    ----------
+    told, inserted
+        How often it was recorded, and how often it was put in.
+    uncertain
+        How many of these are less probable than `UNSURE`.
+    omission
+        The estimated chance that it is left out where it was done; ``own_rate`` if this was found
+        for this kind of event, and is not that of all others.
+    """
+
+    event: str
+    told: int
+    inserted: int
+    uncertain: int
+    omission: float
+    own_rate: bool
+
+
+class RepairedVariant(NamedTuple):
+    """A sequence of events as recorded, how many cases have it, and what was put in: gap, event."""
+
+    events: tuple[str, ...]
+    cases: int
+    inserted: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done to a log.
+
+    Attributes
+    ----------
+    cases, repaired
+        How many cases there are, and into how many something was put.
+    told, inserted, uncertain
+        Events that were recorded, events put in, and those less probable than `UNSURE`.
+    omission
+        The estimated, or given, share of events that are left out.
+    threshold
+        What is at least so probable was put in.
+    events
+        By kind of event, the most often put in first.
+    variants
+        The most frequent variants that were repaired.
+    """
+
+    cases: int
+    repaired: int
+    told: int
+    inserted: int
+    uncertain: int
+    omission: float
+    threshold: float
+    events: tuple[RepairedEvent, ...]
+    variants: tuple[RepairedVariant, ...]
+
+    def __str__(self) -> str:
+        put_in = (
+            f"{self.inserted} events put into {self.repaired} of {self.cases} cases"
+            f" ({self.told} were recorded)"
+        )
+        left_out = f"About {self.omission:.1%} of what is done is left out of the log"
+        lines = [
+            f"{put_in}; {self.uncertain} of them are uncertain (below {UNSURE:.0%}).",
+            f"{left_out}; put in is what is missing with {self.threshold:.0%} or more.",
+        ]
+        changed = [one for one in self.events if one.inserted]
+        if changed:
+            width = max(len(one.event) for one in changed)
+            lines += ["", f"{'event':{width}}  recorded  put in  uncertain  left out"]
+            lines += [
+                f"{one.event:{width}}  {one.told:8}  {one.inserted:6}  {one.uncertain:9}"
+                f"  {one.omission:7.1%}{'' if one.own_rate else ' (as others)'}"
+                for one in changed
+            ]
+        return "\n".join(lines)
+
+
+class Tally:
+    """Counts what is put into a log, piece after piece."""
+
+    def __init__(self) -> None:
+        self._cases = self._repaired = 0
+        self._told: Counter[str] = Counter()
+        self._inserted: Counter[str] = Counter()
+        self._uncertain: Counter[str] = Counter()
+        self._variants: Counter[tuple[str, ...]] = Counter()
+        self._changes: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
+
+    def add(self, traces: Iterable[Sequence[str]], missing: Iterable[Sequence[Missing]]) -> None:
+        """Count the cases of a piece."""
+        for trace, put_in in zip(traces, missing, strict=True):
+            self._cases += 1
+            self._told.update(trace)
+            self._inserted.update(one.event for one in put_in)
+            self._uncertain.update(one.event for one in put_in if one.probability < UNSURE)
+            if put_in:
+                self._repaired += 1
+                variant = tuple(trace)
+                if variant in self._variants or len(self._variants) < MOST_VARIANTS:
+                    self._variants[variant] += 1
+                    self._changes[variant] = tuple((one.gap, one.event) for one in put_in)
+
+    def report(self, repairers: Iterable[Repairer], threshold: float | None) -> Report:
+        """Say what was counted."""
+        rates: dict[str, tuple[float, bool]] = {}
+        shares, thresholds = [], []
+        for repairer in repairers:
+            omission = repairer.omission
+            shares.append(omission.overall)
+            thresholds.append(repairer.threshold if threshold is None else threshold)
+            for event, rate, known in zip(
+                repairer.events, omission.rates.tolist(), omission.known.tolist(), strict=False
+            ):
+                rates[event] = (rate, known > 0.5)
+        events = sorted(set(self._told) | set(self._inserted))
+        events.sort(key=lambda event: -self._inserted[event])
+        return Report(
+            cases=self._cases,
+            repaired=self._repaired,
+            told=self._told.total(),
+            inserted=self._inserted.total(),
+            uncertain=self._uncertain.total(),
+            omission=sum(shares) / len(shares),
+            threshold=sum(thresholds) / len(thresholds),
+            events=tuple(
+                RepairedEvent(
+                    *(event, self._told[event], self._inserted[event], self._uncertain[event]),
+                    *rates.get(event, (0.0, False)),
+                )
+                for event in events
+            ),
+            variants=tuple(
+                RepairedVariant(variant, cases, self._changes[variant])
+                for variant, cases in self._variants.most_common(SHOWN_VARIANTS)
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A repaired log and what was done to it.
+
+    Attributes
+    ----------
+    log
+        The log, with what was put in: `EventLog.to_frame` and its ``to_...`` hand it back.
+    report
+        How much was put in, of which events, into which variants.
+    """
+
+    log: EventLog
+    report: Report = field(repr=False)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the repaired log as a data frame, of the kind it came as unless named."""
+        return self.log.to_frame(backend)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the repaired log to a file, by its suffix."""
+        self.log.write(path)
+
+
+def repair(
+    source: Any,
+    *,
+    script: Script | None = None,
+    omission: float | None = None,
+    threshold: float | None = None,
+    random_state: int = 0,
+    **options: Any,
+) -> Repaired:
+    r"""Put back into an event log what was done and not recorded.
+
+    Parameters
+    ----------
+    source
+        A pandas, polars or pyarrow frame, a file, or an `EventLog`; read as `elision.read` does,
+        with the same ``options``. All rows and columns stay as they are.
+    script
+        A script learned elsewhere, from a log that is complete; unless given, it is learned from
+        the log itself how often each event is left out, and what stands where.
+    omission
+        The share of events that are left out, from 0 to 1; estimated unless given.
+    threshold
+        What is at least so probable is put in; 0.5 gives the most probable log. Unless given,
+        right and wrong insertions are balanced.
+
+    Examples
+    --------
+    >>> import random
+    >>> chance = random.Random(0)
+    >>> steps = ("ask", "check", "pay")
+    >>> told = [[step for step in steps if chance.random() < 0.8] for _ in range(500)]
+    >>> repaired = repair([one for one in told if one])
+    >>> f"{repaired.report.omission:.2f}"
+    '0.20'
+    >>> repaired.report.cases, repaired.report.inserted
+    (495, 290)
+    >>> repaired.to_frame()["concept:name"].value_counts().to_dict()
+    {'ask': 495, 'check': 495, 'pay': 495}
+    """
+    log = source if isinstance(source, EventLog) else EventLog.read(source, **options)
+    traces = [case.events for case in log.cases]
+    if not any(traces):
+        raise InputError("no case has an event: there is nothing to repair")
+    domains: defaultdict[str, list[int]] = defaultdict(list)
+    for number, case in enumerate(log.cases):
+        domains["" if script is not None else case.domain or ""].append(number)
+    missing: list[list[Missing]] = [[] for _ in traces]
+    repairers = []
+    for numbers in domains.values():
+        own = [traces[number] for number in numbers]
+        if not any(own):
+            continue
+        repairer = _made(script, own, omission, random_state)
+        repairers.append(repairer)
+        answers = repairer.missing_many(own, threshold=threshold)
+        for number, found in zip(numbers, answers, strict=True):
+            missing[number] = found
+    tally = Tally()
+    tally.add(traces, missing)
+    return Repaired(log.insert(_insertions(missing)), tally.report(repairers, threshold))
+
+
+def repair_stream(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    script: Script,
+    omission: float | None = None,
+    threshold: float | None = None,
+    random_state: int = 0,
+    **options: Any,
+) -> Report:
+    """Repair a file by a script learned elsewhere, piece by piece, into another file.
+
+    The log may be larger than memory; the rows of a case stand together in it. Unless ``omission``
+    is given it is estimated from the first cases.
+    """
+    first: list[tuple[str, ...]] = []
+    if omission is None:
+        pieces = EventLog.stream(source, **options)
+        first = list(islice((case.events for piece in pieces for case in piece.cases), MOST_CASES))
+    repairer = _made(script, first, omission, random_state)
+    tally = Tally()
+    with LogWriter(target) as writer:
+        for piece in EventLog.stream(source, **options):
+            traces = [case.events for case in piece.cases]
+            missing = repairer.missing_many(traces, threshold=threshold)
+            tally.add(traces, missing)
+            writer.write(piece.insert(_insertions(missing)))
+    return tally.report([repairer], threshold)
+
+
+def _made(
+    script: Script | None,
+    traces: Sequence[Sequence[str]],
+    omission: float | None,
+    random_state: int,
+) -> Repairer:
+    if script is None:
+        return Repairer.learn(traces, omission=omission, random_state=random_state)
+    return Repairer.of_script(script, traces, omission=omission, random_state=random_state)
+
+
+def _insertions(missing: Iterable[Sequence[Missing]]) -> list[Insertion]:
+    return [
+        Insertion(case, one.gap, one.event, one.probability, one.alternatives)
+        for case, found in enumerate(missing)
+        for one in found
+    ]
