@@ -14,7 +14,7 @@ import elision as el
 from elision.evaluate import repairing
 from elision.evaluate.neighbours import COPIES, LEVELS, SMOOTHING, Neighbours
 from elision.evaluate.repairing import judge, measure
-from elision.evaluate.thinning import rates_of, thin, thinned_parts
+from elision.evaluate.thinning import limited, rates_of, thin, thinned_parts
 
 EVENTS = ("ask", "check", "pay", "ship", "close")
 
@@ -194,6 +194,33 @@ def test_the_measure_asks_every_method_for_every_share_and_seed():
     for cell in result["cells"]:
         assert cell["tuned"] >= cell["default"]
         assert cell["tuned"] == pytest.approx(np.mean([one["tuned"] for one in cell["seeds"]]))
+
+
+class Choosy(Silent):
+    """Repairs the first trace alone, and well."""
+
+    def insertions(self, traces):
+        return [[(0, "ask", 0.9)], *[None] * (len(traces) - 1)]
+
+
+def test_traces_that_a_method_gives_up_on_are_not_judged():
+    result = measure(orders(), shares=(0.3,), seeds=1, methods={"choosy": lambda seed: Choosy()})
+    (cell,) = result["cells"]
+    (only,) = cell["seeds"]
+    _, test = thinned_parts(orders(), 0.3, 0, uneven=False)
+    assert only["answered"] == 1
+    assert cell["default"] == judge([[(0, "ask", 0.9)]], test.removed[:1]).default
+
+
+def test_a_part_of_a_log_is_taken_by_chance_and_in_order():
+    log = orders()
+    part = limited(log, 50)
+    places = [int(one.id) for one in part]
+    assert len(places) == 50
+    assert places == sorted(places)
+    assert places != list(range(50))
+    assert limited(log, 5000) is log
+    assert limited(log, None) is log
 
 
 def test_the_script_of_a_learner_repairs_and_passes_over_what_it_does_not_know():
