@@ -301,7 +301,7 @@ class Library(Mapping[str, Script]):
         found = self._witnesses.pop(name, None)
         if found is None:
             given = self._scripts[name]
-            found = Witness.of(given.load() if isinstance(given, Stored) else given)
+            found = Witness(given.load() if isinstance(given, Stored) else given)
         self._witnesses[name] = found
         while len(self._witnesses) > self._kept:
             self._witnesses.popitem(last=False)
