@@ -15,7 +15,7 @@ import naive_follow as twin
 from elision.ask._filters import StateFilter, TellingFilter, first_filter
 from elision.ask._passing import EXPECTED, LARGEST_ODDS, Passing
 from elision.ask.follow import Follower, OutOfOrder, Skipped
-from elision.library import NONE_OF_THESE, Library
+from elision.library import Library
 from elision.outline import Outline, Step, Unit
 from models import RTOL, events, models
 
@@ -480,7 +480,7 @@ def test_scripts_of_any_kind_are_identified_as_at_the_end(mixed):
         follow = mixed.follow()
         for count, event in enumerate(told, start=1):
             follow.tell(event)
-            begun = mixed._identifier.identify([told[:count]], NONE_OF_THESE, begun=True)[0]
+            begun = mixed._identifier.identify([told[:count]], None, begun=True)[0]
             same_guess(follow.activities, begun)
         same_guess(follow.finish().activities, mixed.identify(told))
 

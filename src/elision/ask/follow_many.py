@@ -125,7 +125,7 @@ class LibraryFollower:
     witnesses
         Its scripts by name.
     none_of_these
-        Probability beforehand that it is none of the scripts.
+        Probability beforehand that it is none of the scripts; None for the usual one.
     false_alarms
         Share of ordinary tellings that may have an alarm.
     """
@@ -135,7 +135,7 @@ class LibraryFollower:
         identifier: Identifier,
         witnesses: dict[str, Witness],
         *,
-        none_of_these: float,
+        none_of_these: float | None = None,
         false_alarms: float = RATE,
     ) -> None:
         self._identifier, self._witnesses = identifier, witnesses
