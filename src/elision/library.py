@@ -37,6 +37,9 @@ LOADED = 256
 WORTH_ASKING = 0.001
 """Scripts less probable than this are not asked when all answer together."""
 
+NONE_OF_THESE = 0.02
+"""Prior probability that a telling is of no script of the library."""
+
 
 class Library(Mapping[str, Script]):
     """Scripts by name: which of them is being told, and what do they say together.
@@ -160,8 +163,7 @@ class Library(Mapping[str, Script]):
             several. If some of it is no event that any script knows, and scripts were learned from
             sentences, all of it is taken for sentences.
         none_of_these
-            Prior probability that it is none of the scripts; True for 0.2, or 0.02 where
-            sentences are told, which scripts recognise less surely; False for 0.
+            Prior probability that it is none of the scripts; True for 0.02, False for 0.
         """
         return self.identify_many([narrative], none_of_these=none_of_these)[0]
 
@@ -213,6 +215,14 @@ class Library(Mapping[str, Script]):
     ) -> LibraryFollower:
         """Follow a telling while it is told, of whichever script it is.
 
+        Parameters
+        ----------
+        none_of_these
+            Prior probability that it is none of the scripts. True for 0.2 while only names of
+            events are told, and else for 0.02 as in `identify`; False for 0.
+        false_alarms
+            Share of ordinary tellings that may have an alarm.
+
         Examples
         --------
         >>> import elision as el
@@ -226,7 +236,7 @@ class Library(Mapping[str, Script]):
         return LibraryFollower(
             self._identifier,
             {name: self._witness(name) for name in self},
-            none_of_these=_checked_share(none_of_these),
+            none_of_these=None if none_of_these is True else _checked_share(none_of_these),
             false_alarms=false_alarms,
         )
 
@@ -336,10 +346,9 @@ def _checked_priors(
     return found
 
 
-def _checked_share(none_of_these: bool | float) -> float | None:
-    """The prior of none of the scripts; None is the usual one."""
+def _checked_share(none_of_these: bool | float) -> float:
     if isinstance(none_of_these, bool):
-        return None if none_of_these else 0.0
+        return NONE_OF_THESE if none_of_these else 0.0
     share = real(none_of_these)
     if not 0 <= share < 1:
         raise InputError(f"none_of_these is {short(none_of_these)}, expected a share below 1")

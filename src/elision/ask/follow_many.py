@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from elision.ask.identify import Identification, Identifier, Witness
     from elision.script import Script
 
+NONE_BY_EVENTS = 0.2
+"""Prior probability that a telling is of no script: a few events must not name one too easily."""
+
+NONE_BY_WORDS = 0.02
+"""The same of sentences: a few words say less for the right script than names of events do."""
+
 GOING_ON = 1 - STRAY - BROKEN_OFF
 """Probability of telling what the script says."""
 
@@ -125,7 +131,8 @@ class LibraryFollower:
     witnesses
         Its scripts by name.
     none_of_these
-        Probability beforehand that it is none of the scripts; None for the usual one.
+        Probability beforehand that it is none of the scripts; None for the usual one,
+        `NONE_BY_EVENTS` or `NONE_BY_WORDS`.
     false_alarms
         Share of ordinary tellings that may have an alarm.
     """
@@ -214,10 +221,12 @@ class LibraryFollower:
     def _activities(self) -> Identification:
         if self._identifier.is_wordy(self._told):
             told = [list(self._told)]
-            return self._identifier.identify(told, self._share, begun=not self._finished)[0]
+            share = NONE_BY_WORDS if self._share is None else self._share
+            return self._identifier.identify(told, share, begun=not self._finished)[0]
         evidence: NDArray[np.float64] = np.array(
             [account.evidence(self._finished) for account in self._accounts]
         )
         length = np.array([len(self._told)])
         nothing = self._identifier.background.log_length(length, STRAY, begun=not self._finished)
-        return self._identifier.weighed(evidence, float(nothing[0]), self._share)
+        share = NONE_BY_EVENTS if self._share is None else self._share
+        return self._identifier.weighed(evidence, float(nothing[0]), share)

@@ -47,13 +47,6 @@ LEAST_PROBABILITY = 1e-9
 """Candidates below this are not listed."""
 
 
-NONE_OF_THESE = 0.2
-"""Prior probability that a telling is of no script of the library."""
-
-NONE_BY_WORDS = 0.02
-"""The same of sentences: a few words say less for the right script than names of events do."""
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A script, or none of them (None), and how probable it is.
@@ -152,7 +145,7 @@ class Identifier:
     def identify(
         self,
         narratives: Iterable[Sequence[Observation]],
-        none_of_these: float | None,
+        none_of_these: float,
         *,
         begun: bool = False,
     ) -> list[Identification]:
@@ -163,7 +156,7 @@ class Identifier:
         narratives
             What was told.
         none_of_these
-            Prior probability that it is none of the scripts; None for the usual one.
+            Prior probability that it is none of the scripts.
         begun
             Whether more may follow.
         """
@@ -179,8 +172,8 @@ class Identifier:
                 lengths = np.array([len(one) for one in part])
                 nothing[places] = self.background.log_length(lengths, stray, begun=begun)
         return [
-            self.weighed(row, float(none), none_of_these, wordy=_is_wordy(one))
-            for one, row, none in zip(tellings, evidence, nothing, strict=True)
+            self.weighed(row, float(none), none_of_these)
+            for row, none in zip(evidence, nothing, strict=True)
         ]
 
     def is_wordy(self, narrative: Sequence[Observation]) -> bool:
@@ -188,12 +181,7 @@ class Identifier:
         return _is_wordy(self._told(0, narrative))
 
     def weighed(
-        self,
-        evidence: NDArray[np.float64],
-        nothing: float,
-        share: float | None,
-        *,
-        wordy: bool = False,
+        self, evidence: NDArray[np.float64], nothing: float, share: float
     ) -> Identification:
         """Make probabilities of the evidence for each script and for none of them.
 
@@ -204,12 +192,8 @@ class Identifier:
         nothing
             The same for none of the scripts.
         share
-            Prior probability that it is none of them; None for the usual one.
-        wordy
-            Whether sentences were told.
+            Prior probability that it is none of them.
         """
-        if share is None:
-            share = NONE_BY_WORDS if wordy else NONE_OF_THESE
         with np.errstate(divide="ignore"):
             logits = np.append(
                 np.log(self._priors * (1 - share)) + evidence, np.log(share) + nothing
