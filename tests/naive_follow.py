@@ -55,6 +55,21 @@ def slip(pairs, unit_of, told, step):
     return max(odds, key=lambda one: one[0])
 
 
+def skip(pairs, unit_of, told, step, tellers, tellings):
+    """What speaks for a step's having been skipped.
+
+    The log-odds that a telling tells it, and the two largest that it comes before a unit told.
+    """
+    own = unit_of[step]
+    odds = [
+        math.log(before(pairs, own, unit) / before(pairs, unit, own))
+        for unit in units_told(unit_of, told)
+        if unit != own
+    ]
+    usual = math.log((tellers + UNSEEN) / (tellings - tellers + UNSEEN))
+    return usual + sum(sorted([0.0, 0.0, *odds])[-2:])
+
+
 def without(pairs, units):
     """The counted orders without those of one telling, given as its units in order."""
     found = [list(row) for row in pairs]
@@ -68,12 +83,13 @@ def threshold(seen, rate):
     """What must speak for an alarm, by what spoke falsely in each of some tellings.
 
     With one telling more, at most the share ``rate`` of all of them may be above it. If not even
-    one may, it is as far above the most of them as makes it rare enough, a nat a factor of e.
+    one may, it is the most of them; if not even half of one, as far above it as makes it rare
+    enough, a nat a factor of e.
     """
     if not seen:
         return math.inf
     ranked = sorted(seen, reverse=True)
     allowed = rate * (len(ranked) + 1)
-    if allowed < 1:
-        return ranked[0] + math.log(1 / allowed)
-    return ranked[min(math.floor(allowed), len(ranked)) - 1]
+    if allowed < 0.5:
+        return ranked[0] + math.log(0.5 / allowed)
+    return ranked[min(max(math.floor(allowed), 1), len(ranked)) - 1]

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import elision as el
-from elision.evaluate import following
-from elision.evaluate.following import (
+from elision.evaluate import following, following_alarms
+from elision.evaluate.following_alarms import (
+    METHODS,
+    OWN,
     Case,
     Evidence,
     Learned,
-    Named,
     Watched,
     alarm_figures,
     bigram,
@@ -23,11 +24,10 @@ from elision.evaluate.following import (
     counting,
     exchanged,
     hidden,
-    identify_figures,
     judged,
     limit,
-    naive_bayes,
 )
+from elision.evaluate.following_many import Named, identify_figures, naive_bayes
 
 TOLD = ["abcd", "abdc", "acd", "bcd", "abcd", "aabcd"]
 
@@ -120,7 +120,7 @@ def test_counting_by_hand():
 
 
 def test_bigram_by_hand():
-    table = np.full((5, 5), following.ADDED)
+    table = np.full((5, 5), following_alarms.ADDED)
     for one in TOLD:
         ends = [4, *numbers(one), 4]
         for pair in pairwise(ends):
@@ -141,12 +141,12 @@ def test_the_follower_and_what_its_alarms_are_made_of():
     script = el.ScriptLearner().fit([list("abcd")] * 20 + [list("abdc")] * 2).script_
     domain = Learned.of(script, [tuple("abcd")] * 20 + [tuple("abdc")] * 2)
     told = numbers("acd")
-    own, made_of = following.alarms(domain, told), following.scores(domain, told)
+    own, made_of = following_alarms.alarms(domain, told), following_alarms.scores(domain, told)
     assert np.isin(own.skipped, [-np.inf, 1.0]).all()
     assert made_of.skipped[0].argmax() != 0
     assert made_of.skipped[1].argmax() == made_of.skipped[2].argmax() == 1
     assert own.skipped[2, 1] == 1.0
-    late = following.alarms(domain, numbers("acdb")).late
+    late = following_alarms.alarms(domain, numbers("acdb")).late
     np.testing.assert_array_equal(late == 1, [False, False, False, True])
 
 
@@ -284,19 +284,14 @@ def test_a_file_with_omissions_given(tmp_path, capsys):
     assert figures["identified"] == []
     rows = {(row["method"], row["rate"]): row for row in figures["alarms"]}
     assert set(rows) == {
-        (following.OWN, None),
-        *(
-            (name, rate)
-            for name in following.METHODS
-            if name != following.OWN
-            for rate in (0.05, 0.1)
-        ),
+        (OWN, None),
+        *((name, rate) for name in METHODS if name != OWN for rate in (0.05, 0.1)),
     }
     # Nobody tells anything out of order: what is skipped is plain to see.
     assert rows["always before, ranked", 0.05]["in_time"] == 1
     for row in rows.values():
         assert 0 <= row["in_time"] <= row["by_the_end"] <= 1
-    assert rows[following.OWN, None]["false_skips"] == 0
+    assert rows[OWN, None]["false_skips"] == 0
 
 
 def test_files_of_several_domains(tmp_path, capsys):

@@ -963,9 +963,7 @@ def two_scripts():
     cases = {"one": small_case(0, size=4), "two": small_case(1, size=4, first=2)}
     sheets = [Sheet.of(case.script, None) for case in cases.values()]
     priors = np.array([0.5, 0.5])
-    identifier = Identifier(
-        list(cases), sheets, priors, lambda name: Witness.of(cases[name].script)
-    )
+    identifier = Identifier(list(cases), sheets, priors, lambda name: Witness(cases[name].script))
     return cases, identifier
 
 
@@ -1088,7 +1086,7 @@ def asked(script, question):
         sheet = Sheet.of(script, None)
         background = Background([sheet], np.ones(1))
         numbers = [np.array([0, 1, 0])]
-        return who(script, question)(Witness.of(script), ["e0", "e1"], numbers, background, STRAY)
+        return who(script, question)(Witness(script), ["e0", "e1"], numbers, background, STRAY)
     return who(script, question)(script, *arguments[question], **options.get(question, {}))
 
 

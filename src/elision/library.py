@@ -223,6 +223,14 @@ class Library(Mapping[str, Script]):
     ) -> LibraryFollower:
         """Follow a telling while it is told, of whichever script it is.
 
+        Parameters
+        ----------
+        none_of_these
+            Prior probability that it is none of the scripts. True for 0.2 while only names of
+            events are told, and else for 0.02 as in `identify`; False for 0.
+        false_alarms
+            Share of ordinary tellings that may have an alarm.
+
         Examples
         --------
         >>> import elision as el
@@ -236,7 +244,7 @@ class Library(Mapping[str, Script]):
         return LibraryFollower(
             self._identifier,
             {name: self._witness(name) for name in self},
-            none_of_these=_checked_share(none_of_these),
+            none_of_these=None if none_of_these is True else _checked_share(none_of_these),
             false_alarms=false_alarms,
         )
 
@@ -309,7 +317,7 @@ class Library(Mapping[str, Script]):
         found = self._witnesses.pop(name, None)
         if found is None:
             given = self._scripts[name]
-            found = Witness.of(given.load() if isinstance(given, Stored) else given)
+            found = Witness(given.load() if isinstance(given, Stored) else given)
         self._witnesses[name] = found
         while len(self._witnesses) > self._kept:
             self._witnesses.popitem(last=False)

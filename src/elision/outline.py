@@ -122,8 +122,8 @@ class Alarms:
     def threshold(self, kind: Literal["skipped", "out_of_order"], rate: float) -> float:
         """What must speak for an alarm so that at most this share of tellings has a false one.
 
-        Where there are too few tellings to know, more than in any of them must: so much more as
-        if each nat made it rarer by a factor of e.
+        Where there are too few tellings to know, more than in any of them must; where not even half
+        of one may have a false alarm, so much more as if each nat made it rarer by a factor of e.
 
         Examples
         --------
@@ -134,9 +134,9 @@ class Alarms:
         if not seen:
             return float("inf")
         allowed = rate * (len(seen) + 1)
-        if allowed < 1:
-            return float(seen[0] - np.log(allowed))
-        return float(seen[min(int(allowed), len(seen)) - 1])
+        if allowed < 0.5:
+            return float(seen[0] - np.log(2 * allowed))
+        return float(seen[min(max(int(allowed), 1), len(seen)) - 1])
 
     def known(self, rate: float) -> bool:
         """Whether there are enough tellings to know how rare an alarm of this rate is."""

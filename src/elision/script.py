@@ -305,10 +305,12 @@ class Script(Questions):
     @cached_property
     def extractor(self) -> EventExtractor | None:
         """What turns sentences into this script's events, if it was learned from sentences."""
-        from elision.text.extract import EventExtractor  # noqa: PLC0415
-
         saved = self._about.get("extractor")
-        return None if saved is None else EventExtractor.from_dict(saved)
+        if saved is None:
+            return None
+        from elision.text.extract import EventExtractor  # noqa: PLC0415 - slow
+
+        return EventExtractor.from_dict(saved)
 
     @property
     def asked(self) -> Script:

@@ -12,7 +12,7 @@ import numpy as np
 from elision.ask._checks import whole
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
-from elision.ask.hops import Hops, Tables
+from elision.ask.hops import Hops, Tables, visits
 from elision.ask.sample import tellings
 from elision.ask.score import Conformance, Flag
 from elision.ask.slips import moves, slips
@@ -105,12 +105,12 @@ class Examiner:
         self._unknown: Unknown = unknown
         self._hops = Hops(script)
         self._told = 1.0 - self._hops.never()[0]
-        visits = self._hops.visits()
-        rates = visits @ script.emission
+        often = visits(script)
+        rates = often @ script.emission
         self._overall = rates / rates.sum() if rates.any() else rates
         self._shares = emission_shares(script.emission)
-        silent = (visits * script.elision) @ self._shares
-        self._mostly_told = silent <= USUALLY_SILENT * (visits @ self._shares)
+        silent = (often * script.elision) @ self._shares
+        self._mostly_told = silent <= USUALLY_SILENT * (often @ self._shares)
         self._references: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
 
     def examine(self, narratives: Iterable[Iterable[Observation]]) -> list[Conformance]:

@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elision.ask.hops import Hops, normalised
+from elision.ask.hops import normalised, visits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from elision.ask.hops import Hops
     from elision.ask.identify import Witness
     from elision.script import Script
 
@@ -65,9 +66,9 @@ def shares_of(symbol: Symbol) -> tuple[tuple[str, float], ...]:
     return () if symbol is None else symbol
 
 
-def told_rates(script: Script, hops: Hops) -> NDArray[np.float64]:
+def told_rates(script: Script) -> NDArray[np.float64]:
     """How often each event is told in a telling, on average."""
-    rates: NDArray[np.float64] = hops.visits() @ script.emission
+    rates: NDArray[np.float64] = visits(script) @ script.emission
     seldom = rates <= 0
     if script.made_from is not None and seldom.any():
         rates[seldom] = SELDOM * rates.sum() / seldom.sum()
@@ -103,12 +104,11 @@ class Sheet:
     @classmethod
     def of(cls, script: Script, words: Mapping[str, int] | None) -> Sheet:
         """Make the sheet of a script."""
-        hops = Hops(script)
-        telling = hops.telling[:, None]
+        telling = script.emission.sum(axis=1)[:, None]
         shares = np.divide(
             script.emission, telling, out=np.zeros_like(script.emission), where=telling > 0
         )
-        rates = told_rates(script, hops)
+        rates = told_rates(script)
         bounds = shares.max(axis=0, initial=0.0)
         if script.telling is not None:  # it may be certain of any event
             bounds = np.ones_like(bounds)

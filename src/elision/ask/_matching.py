@@ -9,7 +9,7 @@ import numpy as np
 
 from elision._script_parts import END, START
 from elision.ask.fill import emission_shares
-from elision.ask.hops import Hops
+from elision.ask.hops import visits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,10 +88,10 @@ def changes(script: Script, other: Script, matched: list[Match]) -> list[Change]
     """List what differs between matched states, largest first."""
     first = np.array([script.states.index(match.first) for match in matched])
     second = np.array([other.states.index(match.second) for match in matched])
-    visits = (Hops(script).visits()[first] + Hops(other).visits()[second]) / 2
+    often = (visits(script)[first] + visits(other)[second]) / 2
     found = []
     for n, (j, k) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        name, weight = matched[n].first, min(1.0, float(visits[n]))
+        name, weight = matched[n].first, min(1.0, float(often[n]))
         silence = (float(script.elision[j]), float(other.elision[k]))
         found.append(_change(f"{name}: silent", *silence, weight))
         telling, telling_other = _told(script, j), _told(other, k)

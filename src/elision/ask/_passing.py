@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.outline import log_counted
+from elision.outline import UNSEEN, log_counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from elision.outline import Outline
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 LARGEST_ODDS = 30.0
 """Log-odds are cut here: beyond, only the number of events told would speak."""
 
+WITNESSES = 2
+"""Told units that speak for an alarm: those whose order with the step is surest.
+
+What follows a step follows it together, so that all of them would say the same thing many times.
+"""
 
 EXPECTED = 0.9
 """Share of tellings that must tell a step for its not being told to be alarming."""
@@ -42,6 +49,10 @@ class Passing(NamedTuple):
         (steps,): log-weight of all places between events told, and of the place after the last.
     heard
         (units,): whether something of each was told.
+    usual
+        (steps,): log-odds that a telling tells each.
+    late
+        (`WITNESSES`, units): log-odds that each comes before units told, the largest, from 0.
     last
         The step told last.
     """
@@ -52,20 +63,30 @@ class Passing(NamedTuple):
     behind: NDArray[np.float64]
     ahead: NDArray[np.float64]
     heard: NDArray[np.bool_]
+    usual: NDArray[np.float64]
+    late: NDArray[np.float64]
     last: int | None = None
 
     @classmethod
-    def of(cls, outline: Outline, pairs: NDArray[np.int64] | None = None) -> Passing:
-        """Before anything is told; ``pairs`` are counted orders, by default the outline's."""
-        steps = len(outline.steps)
-        logs = outline.log_counted if pairs is None else log_counted(pairs)
+    def of(cls, outline: Outline, without: Sequence[int] = ()) -> Passing:
+        """Before anything is told; the steps of one telling that it learned from are taken off."""
+        steps, units = len(outline.steps), len(outline.units)
+        counted = outline.told_shares * outline.tellings
+        logs, tellings = outline.log_counted, outline.tellings
+        if without:
+            counted[list(without)] -= 1
+            logs, tellings = log_counted(_orders_without(outline, without)), tellings - 1
+        usual = np.log(np.maximum(counted, 0) + UNSEEN)
+        usual -= np.log(np.maximum(tellings - counted, 0) + UNSEEN)
         return cls(
             outline,
             logs,
             np.zeros(steps, bool),
             np.full(steps, -np.inf),
             np.zeros(steps),
-            np.zeros(len(outline.units), bool),
+            np.zeros(units, bool),
+            usual,
+            np.zeros((WITNESSES, units)),
         )
 
     def tell(self, step: int) -> Passing:
@@ -77,8 +98,15 @@ class Passing(NamedTuple):
         if self.heard[unit]:
             return self._replace(told=told, last=step)
         logs, units = self.logs, outline.unit_numbers
-        behind = np.logaddexp(self.behind, self.ahead) + logs[units, unit]
-        return Passing(outline, logs, told, behind, self.ahead + logs[unit, units], heard, step)
+        late = np.vstack([self.late, logs[:, unit] - logs[unit]])
+        return self._replace(
+            told=told,
+            heard=heard,
+            behind=np.logaddexp(self.behind, self.ahead) + logs[units, unit],
+            ahead=self.ahead + logs[unit, units],
+            late=np.sort(late, axis=0)[1:],
+            last=step,
+        )
 
     def step_of(self, event: str) -> int | None:
         """Return the step that an event tells now, None if it tells none.
@@ -107,13 +135,13 @@ class Passing(NamedTuple):
     def skips(self) -> NDArray[np.float64]:
         """How much speaks for each step's having been skipped: the log-odds of alarms.
 
-        That its place has been passed, and that it would have been told. Steps that are often left
-        untold (`EXPECTED`) raise no alarm, however surely they have been passed.
+        That it comes before what was told, by the `WITNESSES` who are surest, and that it would
+        have been told. Steps that are often left untold (`EXPECTED`) raise no alarm, however surely
+        they have been passed.
         """
-        shares = self.outline.told_shares
-        usual = np.clip(shares, 1e-3, 1 - 1e-3)
-        worth = self.odds() + np.log(usual / (1 - usual))
-        return np.asarray(np.where(self.told | (shares < EXPECTED), -np.inf, worth))
+        worth = self.late.sum(axis=0)[self.outline.unit_numbers] + self.usual
+        silent = self.told | (self.outline.told_shares < EXPECTED)
+        return np.asarray(np.where(silent, -np.inf, worth))
 
     def slip(self, step: int) -> tuple[float, int | None]:
         """How much speaks for a step's coming too late, and which unit told it should precede.
@@ -129,3 +157,12 @@ class Passing(NamedTuple):
         odds = logs[unit, others] - logs[others, unit]
         worst = int(odds.argmax())
         return float(odds[worst]), int(others[worst])
+
+
+def _orders_without(outline: Outline, steps: Sequence[int]) -> NDArray[np.int64]:
+    """Counted orders of units, those of one telling taken off."""
+    pairs = outline.pairs.copy()
+    units = list(dict.fromkeys(outline.unit_of[step] for step in steps))
+    for place, unit in enumerate(units):
+        pairs[unit, units[place + 1 :]] -= 1
+    return np.maximum(pairs, 0)

@@ -17,6 +17,8 @@ from elision.observations import real, short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from elision.ask._filters import Filter
     from elision.ask.between import Story
     from elision.ask.heard import Item
@@ -271,15 +273,16 @@ class Follower:
         state = self._states[-1]
         chances = np.exp(state.filter.next_log_probs())
         order = np.argsort(-chances[:-1], kind="stable")[:10].tolist()
+        happened = self._outline.happened(np.flatnonzero(state.passing.told).tolist())
         return Now(
             count=state.events,
-            skipped=self._skipped(state),
+            skipped=self._skipped(state, happened),
             out_of_order=state.slips,
             next=()
             if self._finished
             else tuple(Answer(self._script.events[o], float(chances[o])) for o in order),
             ended=1.0 if self._finished else float(chances[-1]),
-            progress=self._progress(state),
+            progress=self._progress(state, happened),
             unknown=state.unknown,
             finished=self._finished,
         )
@@ -312,10 +315,9 @@ class Follower:
             worth > self._slip_limit,
         )
 
-    def _skipped(self, state: _State) -> tuple[Skipped, ...]:
+    def _skipped(self, state: _State, happened: NDArray[np.float64]) -> tuple[Skipped, ...]:
         passing, outline = state.passing, self._outline
         passed = np.where(passing.told, 1.0, 1.0 if self._finished else passing.passed())
-        done = outline.happened(np.flatnonzero(passing.told).tolist())
         worth = passing.skips()
         found = []
         for step in np.flatnonzero(~passing.told & (passed >= LEAST)).tolist():
@@ -330,7 +332,7 @@ class Follower:
                     outline.steps[step].event,
                     outline.steps[step].name,
                     float(passed[step]),
-                    float(passed[step] * done[step]),
+                    float(passed[step] * happened[step]),
                     alarm,
                 )
             )
@@ -344,12 +346,11 @@ class Follower:
         ]
         return float(not told or any(step in branch for branch in told))
 
-    def _progress(self, state: _State) -> float:
+    def _progress(self, state: _State, happened: NDArray[np.float64]) -> float:
         if self._finished:
             return 1.0
         passing = state.passing
-        happens = self._outline.happened(np.flatnonzero(passing.told).tolist())
-        weight = np.where(passing.told, 1.0, happens)
+        weight = np.where(passing.told, 1.0, happened)
         total = float(weight.sum())
         return float((weight * passing.passed()).sum() / total) if total > 0 else 0.0
 

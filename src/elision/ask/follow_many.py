@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from elision.ask._evidence import BROKEN_OFF, STRAY, told_rates
-from elision.ask._filters import first_filter
+from elision.ask._filters import StateFilter, first_filter
 from elision.ask.follow import RATE, Follower, checked_rate
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.errors import InputError
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from elision.ask.follow import Now
     from elision.ask.identify import Identification, Identifier, Witness
     from elision.script import Script
+
+NONE_BY_EVENTS = 0.2
+"""Prior probability that a telling is of no script: a few events must not name one too easily."""
+
+NONE_BY_WORDS = 0.02
+"""The same of sentences: a few words say less for the right script than names of events do."""
+
+GOING_ON = 1 - STRAY - BROKEN_OFF
+"""Probability of telling what the script says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +52,70 @@ class Guess:
         return f"{self.activities}\n{self.now}" if self.now is not None else str(self.activities)
 
 
-class _Account:
-    """Evidence for one script, event by event."""
+class _Account(Protocol):
+    """Evidence for one script, event by event: what `Identifier.identify` would say of them."""
 
-    def __init__(self, witness: Witness) -> None:
-        script = witness.script
-        rates = told_rates(script, witness.hops)
-        self.rates = rates / max(rates.sum(), np.finfo(float).tiny)
-        self.numbers = {event: o for o, event in enumerate(script.events)}
-        self.states: list[tuple[Filter, float]] = [(first_filter(script), 0.0)]
+    states: list[Any]
 
     def tell(self, event: str, weight: float) -> None:
         """Hear one more event, which comes with this probability anywhere."""
+
+    def evidence(self, finished: bool) -> float:
+        """Log-evidence so far, relative to the background."""
+
+
+class _Remembered:
+    """By a telling model, as `elision.ask.telling.evidence` counts it."""
+
+    def __init__(self, script: Script) -> None:
+        rates = told_rates(script)
+        self._rates = rates / max(rates.sum(), np.finfo(float).tiny)
+        self._numbers = {event: o for o, event in enumerate(script.events)}
+        self.states: list[tuple[Filter, float]] = [(first_filter(script), 0.0)]
+
+    def tell(self, event: str, weight: float) -> None:
         filter_, total = self.states[-1]
-        number = self.numbers.get(event)
+        number = self._numbers.get(event)
         chance = 0.0
         if number is not None:
             ahead = math.exp(float(filter_.next_log_probs()[number]))
-            mixed = BY_MEMORY * ahead + (1 - BY_MEMORY) * float(self.rates[number])
+            mixed = BY_MEMORY * ahead + (1 - BY_MEMORY) * float(self._rates[number])
             chance = mixed / weight
             filter_ = filter_.tell(number)
-        total += math.log(STRAY + (1 - STRAY - BROKEN_OFF) * chance)
-        self.states.append((filter_, total))
+        self.states.append((filter_, total + math.log(STRAY + GOING_ON * chance)))
+
+    def evidence(self, finished: bool) -> float:
+        filter_, total = self.states[-1]
+        if not finished:
+            return total
+        return total + math.log(
+            GOING_ON * math.exp(float(filter_.next_log_probs()[-1])) + BROKEN_OFF
+        )
+
+
+class _Stated:
+    """By the states of a script, as `elision.ask._evidence` counts it."""
+
+    def __init__(self, script: Script) -> None:
+        first = StateFilter.of(script)
+        self._onward, self._emission = first.onward, first.emission
+        self._numbers = {event: o for o, event in enumerate(script.events)}
+        self.states: list[tuple[NDArray[np.float64], float]] = [(first.states, 0.0)]
+
+    def tell(self, event: str, weight: float) -> None:
+        told, total = self.states[-1]
+        number = self._numbers.get(event)
+        after = STRAY * told
+        if number is not None:
+            after += GOING_ON * (told @ self._onward) * self._emission[:, number] / weight
+        whole = float(after.sum())
+        self.states.append((after / whole, total + math.log(whole)))
+
+    def evidence(self, finished: bool) -> float:
+        told, total = self.states[-1]
+        if not finished:
+            return total
+        return total + math.log(GOING_ON * float(told @ self._onward[:, -1]) + BROKEN_OFF)
 
 
 class LibraryFollower:
@@ -80,7 +131,8 @@ class LibraryFollower:
     witnesses
         Its scripts by name.
     none_of_these
-        Probability beforehand that it is none of the scripts.
+        Probability beforehand that it is none of the scripts; None for the usual one,
+        `NONE_BY_EVENTS` or `NONE_BY_WORDS`.
     false_alarms
         Share of ordinary tellings that may have an alarm.
     """
@@ -90,13 +142,16 @@ class LibraryFollower:
         identifier: Identifier,
         witnesses: dict[str, Witness],
         *,
-        none_of_these: float,
+        none_of_these: float | None = None,
         false_alarms: float = RATE,
     ) -> None:
         self._identifier, self._witnesses = identifier, witnesses
         self._share, self._rate = none_of_these, checked_rate(false_alarms)
         self._told: list[str] = []
-        self._accounts = {name: _Account(witness) for name, witness in witnesses.items()}
+        self._accounts: list[_Account] = [
+            _Stated(one.script) if one.script.telling is None else _Remembered(one.script)
+            for one in witnesses.values()
+        ]
         self._followers: dict[str, Follower] = {}
         self._finished = False
 
@@ -118,7 +173,7 @@ class LibraryFollower:
             raise InputError(f"{short(item)} came, expected an event or a sentence")
         self._told.append(item)
         weight = self._identifier.background.weight(item)
-        for account in self._accounts.values():
+        for account in self._accounts:
             account.tell(item, weight)
         for follower in self._followers.values():
             follower.tell(item)
@@ -130,7 +185,7 @@ class LibraryFollower:
             self._finished = False
         elif self._told:
             self._told.pop()
-            for account in self._accounts.values():
+            for account in self._accounts:
                 account.states.pop()
         else:
             raise InputError("nothing was told that could be taken back")
@@ -166,17 +221,12 @@ class LibraryFollower:
     def _activities(self) -> Identification:
         if self._identifier.is_wordy(self._told):
             told = [list(self._told)]
-            return self._identifier.identify(told, self._share, begun=not self._finished)[0]
+            share = NONE_BY_WORDS if self._share is None else self._share
+            return self._identifier.identify(told, share, begun=not self._finished)[0]
         evidence: NDArray[np.float64] = np.array(
-            [account.states[-1][1] + self._ending(account) for account in self._accounts.values()]
+            [account.evidence(self._finished) for account in self._accounts]
         )
         length = np.array([len(self._told)])
         nothing = self._identifier.background.log_length(length, STRAY, begun=not self._finished)
-        return self._identifier.weighed(evidence, float(nothing[0]), self._share)
-
-    def _ending(self, account: _Account) -> float:
-        """Evidence of the telling's being at its end."""
-        if not self._finished:
-            return 0.0
-        ending = math.exp(float(account.states[-1][0].next_log_probs()[-1]))
-        return math.log((1 - STRAY - BROKEN_OFF) * ending + BROKEN_OFF)
+        share = NONE_BY_EVENTS if self._share is None else self._share
+        return self._identifier.weighed(evidence, float(nothing[0]), share)

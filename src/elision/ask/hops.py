@@ -174,17 +174,6 @@ class Hops:
             after_scale[:, i] = after_scale[:, i + 1] + gained
         return Tables(before, arrived, before_scale, after, after_scale)
 
-    def visits(self) -> NDArray[np.float64]:
-        """How often each state is visited in a telling, on average; 1 for the start."""
-        model = self.model
-        visits = np.zeros(self.states)
-        visits[0] = 1.0
-        for k in range(1, self.states - 1):
-            edges = slice(model.in_first[k], model.in_first[k + 1])
-            came = visits[model.in_source[edges]] @ model.in_weight[edges]
-            visits[k] = came / (1.0 - model.loop[k])
-        return visits
-
     def never(self) -> NDArray[np.float64]:
         """Probability that each event is not told any more, by the state that told last.
 
@@ -205,6 +194,16 @@ class Hops:
             came = model.out_weight[edges] @ (passing[target] * result[target])
             result[j] = came / (1.0 - model.loop[j] * passing[j])
         return result
+
+
+def visits(script: Script) -> NDArray[np.float64]:
+    """How often each state is visited in a telling, on average; 1 for the start, 0 for the end."""
+    found = np.zeros(script.size)
+    found[0] = 1.0
+    into = np.ascontiguousarray(script.transition.T)
+    for k in range(1, script.size - 1):
+        found[k] = found[:k] @ into[k, :k] / (1.0 - into[k, k])
+    return found
 
 
 def normalised(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from elision.observations import Observation
     from elision.script import Script
-    from elision.text.extract import EventExtractor
 
 IMPLAUSIBLE = 25.0
 """A script whose evidence is this far (log) below the best one's is left out: e^-25 is 1e-11."""
@@ -91,26 +91,26 @@ def _shown(name: str | None) -> str:
     return "(none of these)" if name is None else name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Witness:
-    """A script that is looked at closely."""
+    """A script that is looked at closely; what is slow to know of it is found when needed."""
 
-    value: Any
-    script: Script
-    hops: Hops
-    by_event: dict[str, dict[str, int]] | None
+    def __init__(self, script: Script) -> None:
+        self.script = script
 
-    @classmethod
-    def of(cls, value: Any) -> Witness:
-        """Take the script of whatever has one."""
-        extractor: EventExtractor | None = getattr(value, "extractor", None)
-        by_event = None if extractor is None else event_words(extractor)
-        script: Script = value.asked
-        return cls(value, script, Hops(script), by_event)
+    @cached_property
+    def hops(self) -> Hops:
+        """The script from one told event to the next."""
+        return Hops(self.script)
+
+    @cached_property
+    def by_event(self) -> dict[str, dict[str, int]] | None:
+        """In how many sentences of each event each word was found, if it knows sentences."""
+        extractor = self.script.extractor
+        return None if extractor is None else event_words(extractor)
 
     def sheet(self) -> Sheet:
         """What is to be known of the script without loading it."""
-        extractor: EventExtractor | None = getattr(self.value, "extractor", None)
+        extractor = self.script.extractor
         return Sheet.of(self.script, None if extractor is None else script_words(extractor))
 
 

@@ -14,7 +14,7 @@ from elision.ask._checks import whole
 from elision.ask._orders import Orders, beam_search, copy_numbers
 from elision.ask._precedence import improved, precedence
 from elision.ask.heard import check_top, hear, name_of, single
-from elision.ask.hops import Hops
+from elision.ask.hops import Hops, visits
 from elision.errors import InputError
 from elision.observations import Packer, short
 
@@ -133,7 +133,7 @@ def order(
     kinds = _kinds(script, events, unknown)
     hops = Hops(script)
     likelihood = kinds.weights @ script.emission.T
-    first = _precedence(hops, kinds)
+    first = _precedence(script, hops, kinds)
     before: NDArray[np.float64] | None = None
     shares: list[float] | None = None
     if Orders.nodes(kinds.copies) * script.size <= MOST_CELLS:
@@ -186,9 +186,9 @@ def _kinds(script: Script, events: Iterable[Observation], unknown: Unknown) -> _
     )
 
 
-def _precedence(hops: Hops, kinds: _Kinds) -> NDArray[np.float64]:
+def _precedence(script: Script, hops: Hops, kinds: _Kinds) -> NDArray[np.float64]:
     """Probability that one event comes before another, (events, events)."""
-    rates = hops.visits() @ hops.emission
+    rates = visits(script) @ script.emission
     weights = kinds.weights * np.where(rates > 0, rates, 1e-300)
     weights = weights / weights.sum(axis=1, keepdims=True)
     used = np.flatnonzero(weights.any(axis=0))

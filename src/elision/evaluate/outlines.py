@@ -10,21 +10,17 @@ their order. Sentences are turned into events by what is learned from the same f
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision._files import shown_path, write_atomically
-from elision.errors import ElisionError, InputError
-from elision.evaluate.names import corpus_names
-from elision.evaluate.tables import markdown_table, one_line, percent, plain_text
+from elision.errors import InputError
+from elision.evaluate.measuring import measure_files, tell
+from elision.evaluate.tables import markdown_table, percent, plain_text
 from elision.evaluate.task_graphs import (
     graph_table,
     is_task_graphs,
@@ -49,9 +45,6 @@ LEAST_TELLINGS = 5
 
 USUAL = 0.05
 """Share of the tellings that tell an event type that counts."""
-
-RESULT = '{\n "measured": "outlines",\n'
-"""How a file of results begins."""
 
 Told = list[tuple[str, ...]]
 Figures = dict[str, float | None]
@@ -283,70 +276,19 @@ def measure_file(file: str, seeds: int) -> dict[str, Any]:
 
     if is_task_graphs(file):
         return {"kind": "task graphs", "rows": measure_graphs(read_task_graphs(file), seeds)}
-    return {"kind": "tellings", **measure_corpus(read(file), seeds, _tell)}
+    return {"kind": "tellings", **measure_corpus(read(file), seeds, tell)}
 
 
-def _tell(domain: str) -> None:
-    sys.stderr.write(f"{one_line(domain)}\n")
-    sys.stderr.flush()
-
-
-def _check_result_path(path: str) -> None:
-    """No file but one of earlier results is replaced: FILE may have been meant."""
-    try:
-        other = Path(path).exists() and not Path(path).read_bytes().startswith(RESULT.encode())
-        homeless = not Path(path).absolute().parent.is_dir()
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be written: {error}", where=shown_path(path)) from None
-    if homeless:
-        raise InputError("no folder to write to", where=shown_path(path))
-    if other:
-        raise InputError(
-            "there is another file, and results would replace it",
-            where=shown_path(path),
-            hint="name the corpora before --json",
-        )
+def tables(figures: dict[str, Any], seeds: int) -> str:
+    """The figures of a file in Markdown."""
+    if figures["kind"] == "task graphs":
+        return graph_table(figures["rows"], seeds)
+    return corpus_table(figures, seeds)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables of some files."""
-    parser = argparse.ArgumentParser(
-        prog="python -m elision.evaluate.outlines",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="task graphs or other corpora")
-    parser.add_argument("--seeds", type=int, default=5, help="splits, or spoilt copies")
-    parser.add_argument(
-        "--json", nargs="?", const="-", metavar="PATH", help="all figures as JSON, into this file"
-    )
-    options = parser.parse_args(arguments)
-    try:
-        if options.seeds < 1:
-            raise InputError(f"--seeds is {options.seeds}, expected a whole number from 1")
-        if options.json not in (None, "-"):
-            _check_result_path(options.json)
-        files = corpus_names(options.files)
-        found = {name: measure_file(file, options.seeds) for file, name in files.items()}
-        result = {"measured": "outlines", "seeds": options.seeds, "files": found}
-        text = json.dumps(result, indent=1) + "\n"
-        if options.json not in (None, "-"):
-            write_atomically(options.json, text.encode())
-    except ElisionError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    if options.json == "-":
-        sys.stdout.write(text)
-        return 0
-    for name, figures in found.items():
-        graphs = figures["kind"] == "task graphs"
-        shown = (
-            graph_table(figures["rows"], options.seeds)
-            if graphs
-            else corpus_table(figures, options.seeds)
-        )
-        sys.stdout.write(f"## {plain_text(name)}\n\n{shown}\n\n")
-    return 0
+    return measure_files("outlines", __doc__, measure_file, tables, arguments)
 
 
 if __name__ == "__main__":

@@ -211,6 +211,17 @@ def percent(value: float, error: float | None = None) -> str:
     return f"{100 * value:.1f}" + ("" if error is None else f" ± {100 * error:.1f}")
 
 
+def percent_or_dash(value: float | None) -> str:
+    """The same, with a dash for a figure of nothing.
+
+    Examples
+    --------
+    >>> percent_or_dash(0.125), percent_or_dash(None)
+    ('12.5', '–')
+    """
+    return "–" if value is None else percent(value)
+
+
 def points(difference: float) -> str:
     """A difference of two shares in percentage points, with its sign."""
     return f"{100 * difference:+.1f}".replace("-", "−")  # a minus as wide as the plus

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask._passing import Passing
-from elision.outline import Alarms, steps_told
+from elision.ask._passing import WITNESSES, Passing
+from elision.outline import UNSEEN, Alarms, steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from elision.outline import Outline
 
@@ -22,6 +20,9 @@ LEAST_TELLINGS = 5
 
 MOST_TELLINGS = 1000
 """That are followed; those are enough to know what one telling in twenty does."""
+
+TIE = 1e-6
+"""Counts that are as many in another telling are no more, however sums are rounded."""
 
 QUIET = -1e3
 """In place of minus infinity, which files cannot hold."""
@@ -45,13 +46,16 @@ def with_alarms(
     random = np.random.default_rng(random_state)
     chosen = random.permutation(len(tellings))[:MOST_TELLINGS]
     most = [_follow(outline, [events[event] for event in tellings[i]]) for i in chosen]
-    skipped, slipped = (tuple(sorted(kind, reverse=True)) for kind in zip(*most, strict=True))
+    # A new telling is judged by one telling more: as many counts each say so much more.
+    more = np.log1p(1 / (len(tellings) - 1 + UNSEEN)) * np.array([WITNESSES + 1, 1]) + TIE
+    skipped, slipped = (tuple(kind.tolist()) for kind in -np.sort(-(np.array(most) + more).T))
     return replace(outline, alarms=Alarms(skipped, slipped))
 
 
 def _follow(outline: Outline, told: Sequence[str]) -> tuple[float, float]:
     """The most that falsely spoke for a skipped step, and for one out of order."""
-    state = Passing.of(outline, _without(outline, told))
+    steps = [step for step in steps_told(outline, told) if step is not None]
+    state = Passing.of(outline, without=steps)
     most = np.full(len(outline.steps), QUIET)
     slipped = QUIET
     for event in told:
@@ -63,13 +67,3 @@ def _follow(outline: Outline, told: Sequence[str]) -> tuple[float, float]:
     events = set(told)
     later = [number for number, step in enumerate(outline.steps) if step.event in events]
     return max(most[later].tolist(), default=QUIET), slipped
-
-
-def _without(outline: Outline, told: Sequence[str]) -> NDArray[np.int64]:
-    """Counted orders of units, those of one telling taken off."""
-    pairs = outline.pairs.copy()
-    steps = [step for step in steps_told(outline, told) if step is not None]
-    units = list(dict.fromkeys(outline.unit_of[step] for step in steps))
-    for place, unit in enumerate(units):
-        pairs[unit, units[place + 1 :]] -= 1
-    return np.maximum(pairs, 0)

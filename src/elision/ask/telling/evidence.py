@@ -45,7 +45,7 @@ def evidence_of(
         p(x) = BY_MEMORY P(x | past) + (1 - BY_MEMORY) r(x)
     """
     model = model_of(witness.script)
-    rates = told_rates(witness.script, witness.hops)
+    rates = told_rates(witness.script)
     rates = rates / max(rates.sum(), np.finfo(float).tiny)
     weights = np.zeros((len(symbols), len(model.events)))
     means = np.full(len(symbols), -1, np.int64)
