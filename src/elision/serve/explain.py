@@ -73,6 +73,7 @@ def explain(held: Held, asking: messages.Asking) -> messages.Explained:
         ended=following.ended,
         log_prob=_finite(judged.log_prob),
         oddness=_finite(judged.oddness) if told else None,
+        odd=judged.odd,
         note="",
         drawing=_drawing(held, asking.drawing, told, path),
     )

@@ -14,7 +14,7 @@ from elision.ask._checks import share_of, whole
 from elision.ask._conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
 from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Flag, Slips
-from elision.ask.telling.slips import MOST_SLIPS, Slip, undone, weigh, with_unknown
+from elision.ask.telling.slips import MOST_SLIPS, STRANGE, Slip, undone, weigh, with_unknown
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
 
@@ -108,7 +108,8 @@ class _Examiner:
             per_place[place] = (per_place[place] or 0.0) + surprise
         lost = sorted(set(range(len(telling.names))) - set(telling.places))
         oddness, slips = self._slips(telling)
-        oddness = with_unknown(oddness, len(lost), len(telling.names))
+        strange = STRANGE if self._model.usual is None else self._model.usual.strange
+        oddness = with_unknown(oddness, len(lost), len(telling.names), strange)
         flags = [
             Flag("unknown", place, telling.names[place], math.inf, "not in the script", 1.0)
             for place in lost
@@ -166,7 +167,7 @@ class _Examiner:
     def _reference(self) -> NDArray[np.float64]:
         """Oddness of usual tellings, ascending."""
         if self._model.usual is not None:
-            return self._model.usual
+            return self._model.usual.oddness
         number = min(self._samples, MOST_DRAWN)
         drawn = self._script.sample(number, random_state=np.random.default_rng(self._seed))
         numbers = self._model.numbers
