@@ -17,7 +17,7 @@ from elision.ask._evidence import BROKEN_OFF, OPEN, STRAY, Background, Sheet
 from elision.ask.fill import allowed_events
 from elision.ask.heard import hear_all
 from elision.ask.identify import Identifier, Witness
-from elision.ask.telling import ahead, gaps, ordering, slips, stretches
+from elision.ask.telling import ahead, conformance, gaps, ordering, slips, stretches
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.ask.who import QUESTIONS, who
 from elision.telling import LONGEST_HISTORY, Chain, Missing, TellingModel, Usual
@@ -755,7 +755,7 @@ def test_p_values_are_shares_of_drawn_tellings(seed):
     drawn = case.script.sample(29, random_state=np.random.default_rng(7))
     odd = np.array([one.oddness for one in case.script.conform(drawn, samples=0)])
     for found in case.script.conform(told, samples=29, random_state=7):
-        assert found.p_value == (1 + sum(odd >= found.oddness - 1e-9)) / 30
+        assert found.p_value == (1 + sum(odd >= found.oddness - conformance.ALIKE)) / 30
 
 
 def test_p_values_are_shares_of_the_tellings_held_out():
@@ -764,7 +764,7 @@ def test_p_values_are_shares_of_the_tellings_held_out():
     script = case.script.with_telling(model)
     found = script.score(["e0", "e1"], samples=0)
     known = np.array([3.0, -2.0, -100.0])
-    assert found.p_value == (1 + sum(known >= found.oddness)) / 4
+    assert found.p_value == (1 + sum(known >= found.oddness - conformance.ALIKE)) / 4
     assert found.odd == (found.p_value <= 0.05)
     assert script.score(["e0", "e1"], false_alarms=0.99).odd == (found.p_value <= 0.99)
     for wrong in (0, 1, "5 %", True, math.nan):

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 MOST_DRAWN = 200
 """Tellings that are drawn at most, where none were held out: each is weighed with all its slips."""
 
+ALIKE = 0.25
+"""Tellings whose oddness differs by less count as equally odd: the models that judged the tellings
+held out have seen fewer than the one that judges now, and differ by about that much."""
+
 LEAST_CHANCE = 0.1
 """Of a slip that is flagged. An odd telling may have none that is so probable by itself."""
 
@@ -184,7 +188,7 @@ class _Examiner:
         of = len(self._reference)
         if not of:
             return None
-        above = of - np.searchsorted(self._reference, oddness - 1e-9, side="left")
+        above = of - np.searchsorted(self._reference, oddness - ALIKE, side="left")
         return (1 + int(above)) / (of + 1)
 
     # --- what is odd about it -------------------------------------------------------------------
