@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
@@ -152,7 +153,9 @@ class Conformance:
     @property
     def odd(self) -> bool:
         """Whether fewer usual tellings than ``false_alarms`` are as odd as this one."""
-        return self.oddness > 0 if self.p_value is None else self.p_value <= self.false_alarms
+        if self.p_value is None:  # a slip is more probable than none, at one telling in twenty
+            return self.oddness > math.log(19)
+        return self.p_value <= self.false_alarms
 
     @property
     def possible(self) -> bool:
@@ -172,9 +175,9 @@ class Conformance:
 
     def _summary(self) -> str:
         chance = "" if self.p_value is None else f", p = {self.p_value:.3f}"
-        verdict = "odd" if self.odd else "usual"
+        verdict = "" if self.p_value is None else "odd: " if self.odd else "usual: "
         return (
-            f"{verdict}: fitness {self.fitness:.2f}, log-probability {self.log_prob:.2f}{chance},"
+            f"{verdict}fitness {self.fitness:.2f}, log-probability {self.log_prob:.2f}{chance},"
             f" oddness {self.oddness:.1f}"
         )
 
@@ -327,8 +330,9 @@ class Conformances(Sequence[Conformance]):
         --------
         >>> import elision as el
         >>> script = el.examples.doorbell()
-        >>> print(conform(script, 3 * [["open door"]], samples=9).by_variant())
-        variant    tellings   share  fitness  p value  oddness  odd  flags
+        >>> found = conform(script, 3 * [["open door"]], samples=9).by_variant()
+        >>> [(row["variant"], row["tellings"]) for row in found]
+        [('open door', 3)]
         """
         return summaries.by_variant(self._found)
 
@@ -378,7 +382,7 @@ def score(
     close door       5.4
     say goodbye        -  cannot be told here
     <BLANKLINE>
-    log-probability -5.77, p = 0.010, oddness 15.2
+    odd: fitness 0.50, log-probability -5.77, p = 0.010, oddness 15.2
     """
     return conform(
         script,

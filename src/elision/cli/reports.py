@@ -39,8 +39,8 @@ def show_conformance(found: Conformance) -> None:
             table.add_row(cell(event), shown, cell(bar(length), "cyan"), cell(note, "red"))
     out.print(table)
     chance = "" if found.p_value is None else f", p = {found.p_value:.3f}"
-    verdict = "odd" if found.odd else "usual"
-    text = f"{verdict}: fitness {found.fitness:.2f}, log-probability {_number(found.log_prob)}"
+    verdict = "" if found.p_value is None else "odd: " if found.odd else "usual: "
+    text = f"{verdict}fitness {found.fitness:.2f}, log-probability {_number(found.log_prob)}"
     say(f"{text}{chance}, oddness {found.oddness:.1f}")
 
 
