@@ -73,9 +73,18 @@ def explain(held: Held, asking: messages.Asking) -> messages.Explained:
         ended=following.ended,
         log_prob=_finite(judged.log_prob),
         oddness=_finite(judged.oddness) if told else None,
+        odd=_odd(held, said, judged),
         note="",
         drawing=_drawing(held, asking.drawing, told, path),
     )
+
+
+def _odd(held: Held, said: list[Said], judged: Conformance) -> bool:
+    """Whether the telling is odd, what the script does not understand included."""
+    if all(one.kind != "unknown" for one in said):
+        return judged.odd
+    told = [one.text if one.kind == "unknown" else one.heard for one in said]
+    return held.script.score(told, samples=0).odd
 
 
 def _drawing(

@@ -219,6 +219,7 @@ class Explained(Struct):
     oddness: float | None
     note: str
     drawing: Drawn | None = None
+    odd: bool = False
 
 
 class Filled(Struct):

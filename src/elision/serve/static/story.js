@@ -56,8 +56,7 @@ function verdict(found) {
   if (found.note) return found.note;
   if (!found.items.length || found.oddness === null) return "";
   const ends = found.ended >= 0.5 ? "it seems to be complete" : next(found);
-  const odd =
-    found.oddness > 0 ? "An odd telling: a slip is the better explanation" : "A usual telling";
+  const odd = found.odd ? "An odd telling: few are as odd as this" : "A usual telling";
   return ends ? `${odd}; ${ends}.` : `${odd}.`;
 }
 
