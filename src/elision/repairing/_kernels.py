@@ -303,7 +303,7 @@ def count_gaps(keys, counts, used, starts, traces, hidden_starts, places, events
             upto = hidden
             while upto < hidden_starts[number + 1] and places[upto] == gap:
                 upto += 1
-            if 2 * (used + LEVELS * (1 + found + upto - hidden)) > len(keys):
+            while 2 * (used + LEVELS * (1 + found + upto - hidden)) > len(keys):
                 keys, counts = _enlarged(keys, counts)
             for level in range(LEVELS):
                 context = context_key(trace, gap, level, base)

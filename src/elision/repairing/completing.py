@@ -91,14 +91,18 @@ class Completion:
 
     def _counted(self) -> Table:
         """Count everything anew, with room for what two sweeps can add."""
-        most = _NEW_KEYS * int(self._lengths.sum() + self._left_out)
-        size = 1 << max(int(np.ceil(np.log2(4 * most))), 10)
+        likely = 4 * _NEW_KEYS * int(self._lengths.sum() + self._left_out)
+        size = 1 << max(int(np.ceil(np.log2(max(likely, 2 * self._most_keys())))), 10)
         table = _kernels.count_all(size, self._starts, self._traces, self._lengths, self._base)
         return cast("Table", table)
 
+    def _most_keys(self) -> int:
+        """Keys of traces that fill all their room, which no sweep can exceed."""
+        return _NEW_KEYS * int(self._starts[-1])
+
     def _sweep(self, *, balance: bool) -> None:
         keys = self._table[0]
-        if np.count_nonzero(keys) + _NEW_KEYS * self._lengths.sum() > 0.8 * len(keys):
+        if np.count_nonzero(keys) + self._most_keys() > 0.8 * len(keys):
             self._table = self._counted()
         direct = self._pairs()
         if balance and self._left_out > 0:  # as much is put in as the rates say was left out

@@ -110,7 +110,8 @@ def learn_gaps(
         thinned, places, hidden = _thinned(copy, rates, rng)
         starts, joined = _joined(thinned, base)
         hidden_starts = np.concatenate([[0], np.cumsum([len(one) for one in places])])
-        place, event = np.concatenate(places), np.concatenate(hidden)
+        nothing = np.zeros(0, np.int64)  # also where no trace is left
+        place, event = np.concatenate([nothing, *places]), np.concatenate([nothing, *hidden])
         keys, counts, used = _kernels.count_gaps(
             *(keys, counts, used, starts, joined, hidden_starts.astype(np.int64)),
             *(place, event, base),

@@ -1,0 +1,136 @@
+"""How often events are left out: found on logs drawn with known rates, and never nonsense."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elision.errors import InputError
+from elision.repairing import omission
+from elision.repairing.omission import LEAST, RATES, given_omission, learn_omission
+
+CASES = 1500
+
+
+def drawn(done, rates, cases=CASES, seed=0):
+    """Cases as `done` makes them of a generator, with each event left out by the chance of it."""
+    rng = np.random.default_rng(seed)
+    whole = [done(rng) for _ in range(cases)]
+    told = [[event for event in one if rng.random() >= rates[event]] for one in whole]
+    return [one for one in told if one]
+
+
+def in_line(events):
+    return lambda rng: list(range(events))
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+def test_one_rate_of_all_is_found(rate):
+    found = learn_omission(drawn(in_line(6), [rate] * 6), 6)
+    np.testing.assert_allclose(found.rates, rate, rtol=0, atol=0.04)
+    np.testing.assert_allclose(found.overall, rate, rtol=0, atol=0.02)
+    assert found.known.min() > 0.5
+
+
+def test_rates_that_differ_are_told_apart():
+    rates = [0.0, 0.05, 0.1, 0.2, 0.35, 0.5]
+    found = learn_omission(drawn(in_line(6), rates, 3000), 6)
+    np.testing.assert_allclose(found.rates, rates, rtol=0, atol=0.06)
+
+
+def test_events_that_are_repeated():
+    """One or several times in each case: to lack some is not to lack all."""
+
+    def done(rng):
+        return [0, *[1] * int(rng.integers(1, 4)), 2, *[3] * int(rng.integers(1, 3)), 4]
+
+    found = learn_omission(drawn(done, [0.2] * 5, 4000), 5)
+    np.testing.assert_allclose(found.rates, 0.2, rtol=0, atol=0.06)
+
+
+def test_steps_that_depend_on_the_case_are_not_taken_for_omissions():
+    """A third of the cases go by another way: what they do not do was not left out."""
+
+    def done(rng):
+        return [0, 1, 2, 5] if rng.random() < 2 / 3 else [0, 3, 4, 5]
+
+    found = learn_omission(drawn(done, [0.1] * 6, 4000), 6)
+    np.testing.assert_allclose(found.rates, 0.1, rtol=0, atol=0.05)
+
+
+def test_a_complete_log_with_ways_that_part_has_no_omissions():
+    def done(rng):
+        return [0, 1, 2, 5] if rng.random() < 2 / 3 else [0, 3, 4, 5]
+
+    found = learn_omission(drawn(done, [0.0] * 6), 6)
+    np.testing.assert_allclose(found.rates, 0.0, rtol=0, atol=1e-3)
+    assert found.overall < 1e-3
+
+
+def test_a_complete_log_in_a_line_has_no_omissions():
+    found = learn_omission([[0, 1, 2]] * 100, 3)
+    assert found.rates.tolist() == [0.0, 0.0, 0.0]
+    assert found.overall == 0.0
+
+
+@pytest.mark.parametrize("cases", [0, 1, LEAST - 1])
+def test_too_few_cases_say_nothing(cases):
+    found = learn_omission(drawn(in_line(3), [0.3] * 3, cases), 3)
+    assert found.rates.tolist() == [0.0] * 3
+    assert found.known.tolist() == [0.0] * 3
+    assert found.overall == 0.0
+
+
+def test_a_rare_event_is_taken_to_be_as_the_others():
+    def done(rng):
+        return [0, 1, *[3] * (rng.random() < 0.005), 2]
+
+    found = learn_omission(drawn(done, [0.2] * 4), 4)
+    assert found.known[3] == 0
+    np.testing.assert_allclose(found.rates[3], found.overall, rtol=1e-9)
+
+
+def test_order_of_cases_does_not_matter_and_answers_are_the_same_each_time():
+    traces = drawn(in_line(4), [0.2] * 4, 300)
+    found = learn_omission(traces, 4)
+    assert learn_omission(traces, 4).rates.tolist() == found.rates.tolist()
+    np.testing.assert_allclose(learn_omission(traces[::-1], 4).rates, found.rates, rtol=1e-9)
+
+
+def test_of_a_large_log_a_part_is_looked_at(monkeypatch):
+    monkeypatch.setattr(omission, "MOST_CELLS", 4 * 400)
+    traces = drawn(in_line(4), [0.2] * 4)
+    found = learn_omission(traces, 4, random_state=1)
+    np.testing.assert_allclose(found.rates, 0.2, rtol=0, atol=0.1)
+    assert learn_omission(traces, 4, random_state=1).rates.tolist() == found.rates.tolist()
+    assert learn_omission(traces, 4, random_state=2).rates.tolist() != found.rates.tolist()
+
+
+@st.composite
+def small_logs(draw):
+    """Some variants, each any number of times, so that there are cases enough to go by."""
+    events = draw(st.integers(1, 5))
+    trace = st.lists(st.integers(0, events - 1), max_size=40 if draw(st.booleans()) else 6)
+    variants = draw(st.lists(st.tuples(trace, st.integers(0, 70)), max_size=6))
+    return [trace for trace, times in variants for _ in range(times)], events
+
+
+@given(small_logs())
+@settings(max_examples=150)
+def test_rates_are_always_rates(log):
+    traces, events = log
+    found = learn_omission(traces, events)
+    assert found.rates.shape == found.known.shape == (events,)
+    assert np.all((found.rates >= 0) & (found.rates <= RATES[-1]))
+    assert np.all((found.known >= 0) & (found.known <= 1))
+    assert 0 <= found.overall <= RATES[-1] + 1e-9
+
+
+def test_given_rates():
+    found = given_omission(0.25, 3)
+    assert (found.rates.tolist(), found.overall) == ([0.25] * 3, 0.25)
+    for rate in (-0.1, 1, 2, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="omission is"):
+            given_omission(rate, 3)
