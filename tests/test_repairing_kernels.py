@@ -96,7 +96,6 @@ class TestTable:
         assert found == list(range(1, 8))
 
     def test_no_two_gap_entries_share_a_key(self):
-        trace = np.array([0, 1, 2, 1])
         found, base = set(), 3
         for neighbours in np.ndindex(3, 3, 3, 3):
             trace = np.array(neighbours)
