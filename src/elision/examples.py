@@ -122,7 +122,7 @@ def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -
     >>> orders(complete=True)
     <EventLog: 600 cases, 5400 rows>
     >>> orders().cases[1].events[:3]
-    ('receive order', 'check credit', 'inspect parcel')
+    ('receive order', 'pick items', 'pack items')
     """
     from elision.eventlog import EventLog  # noqa: PLC0415 - scripts need none of it
 
