@@ -128,6 +128,23 @@ def _guessed(names: list[str], role: str, asked: str | None, where: str) -> str 
     return None
 
 
+def likely(names: Sequence[str]) -> Roles:
+    """Return the columns that go by common names, None for a role that none or several could have.
+
+    Examples
+    --------
+    >>> likely(["Case ID", "Activity", "who"])
+    {'case': 'Case ID', 'activity': 'Activity', 'time': None, 'domain': None}
+    """
+    found: Roles = {}
+    for role in _KNOWN:
+        try:
+            found[role] = _guessed([*names], role, None, "")
+        except InputError:  # several could be it
+            found[role] = None
+    return found
+
+
 def looks_known(names: Sequence[str]) -> bool:
     """Whether the names include one for the case and one for the activity."""
     folded = set(map(_folded, names))

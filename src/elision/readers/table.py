@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import contextmanager
 from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -64,6 +65,21 @@ def _csv_rows(reader: Any, names: list[str], columns: Columns, name: str) -> Ite
 
 def read_parquet(source: Source, roles: Roles, lifecycle: Lifecycle) -> Corpus:
     """Read the columns that are needed from a Parquet file."""
+    with parquet_file(source) as file:
+        columns = choose(file.schema_arrow.names, roles, source.name)
+        table = file.read(columns=columns.used)
+    return read_frame(table, roles, lifecycle, source.name)
+
+
+@contextmanager
+def parquet_file(source: Source) -> Iterator[Any]:
+    """Open a Parquet file, and complain in one line of whatever is wrong in it.
+
+    Raises
+    ------
+    InputError
+        If it is none, or pyarrow is not installed.
+    """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an optional part, and slow to import
         import pyarrow.parquet as pq  # noqa: PLC0415 - the same
@@ -73,14 +89,10 @@ def read_parquet(source: Source, roles: Roles, lifecycle: Lifecycle) -> Corpus:
             where=source.name,
             hint="pip install 'elision[files]'",
         ) from None
-    content = source.stream.read()
     try:
-        file = pq.ParquetFile(pa.BufferReader(content))
-        columns = choose(file.schema_arrow.names, roles, source.name)
-        table = file.read(columns=columns.used)
+        yield pq.ParquetFile(pa.BufferReader(source.stream.read()))
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"not valid Parquet: {one_line(error)}", where=source.name) from None
-    return read_frame(table, roles, lifecycle, source.name)
 
 
 def is_frame(source: object) -> bool:

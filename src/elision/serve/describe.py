@@ -40,6 +40,8 @@ def listed(held: Held) -> messages.Listed:
         narratives=narratives if isinstance(narratives, int) else None,
         sentences=held.hears_sentences,
         learned=held.learned,
+        source=held.source,
+        tellings=int(held.tellings.counts.sum()) if held.tellings else 0,
     )
 
 

@@ -73,6 +73,15 @@ def conform(
     return Conformances((examiner.examine(number, one) for number, one in enumerate(told)), ids)
 
 
+def oddness(
+    script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "ignore"
+) -> NDArray[np.float64]:
+    """The oddness of each of many tellings and nothing else, see `elision.ask.score.oddness`."""
+    told, _ = understood_all(script, narratives)
+    examiner = _Examiner(script, unknown, 0, 0)
+    return np.array([examiner.oddness(number, one) for number, one in enumerate(told)])
+
+
 class _Telling(NamedTuple):
     """A narrative as it is examined: ``places`` says where in it each of the ``items`` stood."""
 
@@ -105,19 +114,27 @@ class _Examiner:
         flags += self._out_of_order(telling)
         flags += self._skipped(telling)
         flags.sort(key=lambda flag: (flag.position, flag.kind))
-        odds = self._odds(telling.told)
-        if lost:
-            strange = -len(lost) * math.log(STRANGE) - math.log(len(telling.names))
-            odds = float(np.logaddexp(odds, strange))
         return Conformance(
             told=telling.names,
             log_prob=log_prob,
             surprises=tuple(per_place),
             ending=ending,
             p_value=self._p_value(-log_prob / (len(surprises) + 1)),
-            oddness=odds - math.log(2 + FORGOTTEN),
+            oddness=self._oddness(telling),
             flags=tuple(flags),
         )
+
+    def oddness(self, number: int, narrative: Iterable[Observation]) -> float:
+        """How odd one telling is."""
+        return self._oddness(self._hear(number, narrative))
+
+    def _oddness(self, telling: _Telling) -> float:
+        odds = self._odds(telling.told)
+        lost = len(telling.names) - len(set(telling.places))
+        if lost:
+            strange = -lost * math.log(STRANGE) - math.log(len(telling.names))
+            odds = float(np.logaddexp(odds, strange))
+        return odds - math.log(2 + FORGOTTEN)
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
         listed = list(narrative) if isinstance(narrative, Iterator) else narrative
