@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.errors import InputError
 from elision.serve.corpus_messages import Column, Matrix, Row
 from elision.serve.lines import understood
 from elision.serve.tellings import finite
@@ -24,16 +23,16 @@ DIGITS = 4
 
 
 def browse(held: Held, wanted: Browsing) -> Matrix:
-    """Return some rows of the matrix of a script's tellings.
+    """Return some rows of the matrix of a script's tellings; none if there are none beside it.
 
     Raises
     ------
     InputError
-        If the script has no tellings beside it, or a step is none of its own.
+        If a step is none of the script's own.
     """
     tellings = held.tellings
     if tellings is None:
-        raise InputError("there are no tellings beside this script")
+        return Matrix([], [], wanted.offset, 0, 0, 0, 0, 0, 0)
     tellings.judge()
     fits = _fitting(tellings, wanted)
     order = _sorted(held, tellings, wanted)

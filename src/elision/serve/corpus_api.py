@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
+from elision.errors import InputError
 from elision.serve import corpus_messages as messages
 from elision.serve.api import Route, asked, held_of, limited, reply
 from elision.serve.browsing import browse
@@ -153,13 +154,12 @@ class CorpusApi:
         """Keep a file and look at it."""
         name = _name(request)
         upload = self._jobs.uploads.keep(await limited(request, MOST_UPLOADED), name)
-        return reply(await self._jobs.uploads.look(upload, messages.Choices()))
+        return await self._looked(upload, messages.Choices())
 
     async def look(self, request: Request) -> Response:
         """Look at a file again."""
         upload = self._upload(request)
-        choices = await asked(request, messages.Choices)
-        return reply(await self._jobs.uploads.look(upload, choices))
+        return await self._looked(upload, await asked(request, messages.Choices))
 
     async def learn_from(self, request: Request) -> Response:
         """Start a learning job from a file that was sent."""
@@ -217,6 +217,14 @@ class CorpusApi:
         job = self._job(request)
         await self._jobs.stop(job)
         return reply(job.message())
+
+    async def _looked(self, upload: Upload, choices: messages.Choices) -> Response:
+        """What a file seems to be, also if that is nothing."""
+        try:
+            found = await self._jobs.uploads.look(upload, choices)
+        except InputError as error:
+            found = messages.Looked(upload.id, upload.name, "tellings", problem=str(error))
+        return reply(found)
 
     def _upload(self, request: Request) -> Upload:
         upload = self._jobs.uploads.get(request.path_params["upload"])

@@ -79,6 +79,7 @@ def details(held: Held) -> messages.Details:
         states=states,
         events=list(held.script.events[:MOST_EVENTS]),
         examples=_examples(held),
+        source=held.source,
     )
 
 

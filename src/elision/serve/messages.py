@@ -139,6 +139,7 @@ class Details(Struct):
     states: list[State]
     events: list[str]
     examples: list[Example]
+    source: str = ""
 
 
 class Candidate(Struct):

@@ -9,6 +9,7 @@ import { readLink, writeLink, writeSoon } from "./link.js";
 import { loadScripts, showScripts, showWhich } from "./shelf.js";
 import { showStory } from "./story.js";
 import { Telling } from "./telling.js";
+import { Tellings, fillField } from "./tellings.js";
 import { shownTheme, startTheme } from "./theme.js";
 
 const VIEWS = ["explore", "scripts", "learn"];
@@ -41,8 +42,10 @@ const telling = new Telling(() => {
 new Learning({
   onLearned: addLearned,
   onOpen: openScript,
-  onDone: (id) => page.state.view === "learn" && openScript(id),
+  onView: () => page.state.view !== "learn" && openView("learn"),
 });
+new Tellings(byId("tellings"));
+fillField();
 
 function remember(changes) {
   Object.assign(page.state, changes);
@@ -135,6 +138,7 @@ async function loadScript() {
     ),
   );
   drawing.chosen = null;
+  document.dispatchEvent(new CustomEvent("elision:script-shown", { detail: page.script }));
 }
 
 async function restore() {
