@@ -104,11 +104,12 @@ export class Learning {
     byId("job").hidden = false;
     byId("stop").hidden = byId("stop").disabled = job.state !== "running";
     byId("learned").replaceChildren();
-    this.say(`Reading ${job.name}…`);
+    this.say("Getting ready…");
     if (job.state === "running") this.progress.begin(job.seconds);
     const source = new EventSource(`/api/learning/${job.id}/events`);
     const on = (kind, hear) =>
       source.addEventListener(kind, (event) => hear(JSON.parse(event.data)));
+    on("reading", () => this.say(`Reading ${job.name}…`));
     on("domain", (word) => this.domain(word));
     on("stage", (word) => this.stage(word));
     on("learned", (word) => this.found.push(this.learned(word)));
@@ -164,8 +165,13 @@ export class Learning {
   async end(word, live) {
     this.progress.end();
     byId("stop").hidden = true;
-    this.say(`${ENDS[word.state]} ${word.state === "failed" ? "" : word.problem}`.trim());
     const scripts = await Promise.all(this.found);
+    const count = scripts.length === 1 ? "1 script" : `${scripts.length} scripts`;
+    const learned = scripts.length
+      ? `${count} learned in ${Math.max(1, Math.round(word.at))} s.`
+      : "";
+    const problem = word.state === "failed" ? "" : word.problem;
+    this.say([ENDS[word.state], learned, problem].filter(Boolean).join(" "));
     if (word.state === "failed") {
       byId("job").hidden = scripts.length === 0;
       this.complain(word.problem);

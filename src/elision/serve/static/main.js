@@ -31,6 +31,8 @@ const drawing = new Drawing(byId("drawing"), {
   onChoose: (state) => {
     remember({ state: state === null ? "" : String(state) });
     showDetails(page.script, state, goTo);
+    const detail = { step: state, name: page.script.states[state]?.name };
+    document.dispatchEvent(new CustomEvent("elision:step-chosen", { detail }));
   },
   onMove: () => remember({ box: drawing.moved ? drawing.view.map(Math.round).join(",") : "" }),
 });

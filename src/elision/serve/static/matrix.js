@@ -86,9 +86,13 @@ function cell(told, unsaid) {
     return make("td", { class: "told", "aria-label": `told ${told} times` }, `${told}×`);
   if (told) return make("td", { class: "told", "aria-label": "told" }, "●");
   if (unsaid < SEEN) return make("td", { "aria-label": "absent" });
-  const number = Math.round(100 * unsaid);
+  const number = Math.min(99, Math.round(100 * unsaid)); // sure is only what is told
   const kind = unsaid > PROBABLE ? "unsaid" : "maybe";
-  const found = make("td", { class: kind, "aria-label": `unsaid, ${number}%` }, String(number));
+  const found = make(
+    "td",
+    { class: kind, "aria-label": `unsaid, ${percent(unsaid)}` },
+    String(number),
+  );
   found.style.setProperty("--chance", unsaid.toFixed(2));
   return found;
 }

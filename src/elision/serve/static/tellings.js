@@ -6,21 +6,13 @@
 // says which steps are left.
 
 import { ask, isAborted, scriptPath } from "./api.js";
-import { byId, cut, make, percent } from "./dom.js";
+import { byId, make } from "./dom.js";
 import { ROW, bodyRow, headRows, space } from "./matrix.js";
+import { Tools, all } from "./tellings_tools.js";
 
 const CHUNK = 60;
 const SPARE = 12; // rows above and below those that are seen
-const PAUSE = 150; // milliseconds after the last key before words are sought
-const WAIT = 1200; // milliseconds before it is asked how many more were judged
-
-const SORTS = {
-  count: "how often",
-  oddness: "oddness",
-  length: "length",
-  similarity: "likeness to your telling",
-};
-const PARTS = { told: "told", unsaid: "left unsaid", absent: "absent" };
+const WAIT = 2000; // milliseconds before it is asked how many more were judged
 
 export class Tellings {
   constructor(place) {
@@ -31,7 +23,7 @@ export class Tellings {
       if (detail.script === this.script?.id) this.open(this.script);
     });
     document.addEventListener("elision:step-chosen", ({ detail }) =>
-      this.pass({ step: detail.name ?? "" }),
+      this.pass({ step: detail.name ?? this.names?.[detail.step] ?? "" }),
     );
     document.addEventListener("elision:edge-chosen", ({ detail }) =>
       this.pass({ gap: { after: detail.after ?? "", before: detail.before ?? "", direct: false } }),
@@ -41,19 +33,11 @@ export class Tellings {
   /** Show the tellings of a script, or how to get some. */
   async open(script) {
     this.script = script;
-    this.wanted = {
-      sort: "count",
-      step: "",
-      part: "told",
-      gap: null,
-      words: "",
-      steps: 1,
-      paths: 1,
-    };
+    this.wanted = all();
     this.matrix = null;
     this.place.hidden = false;
-    const found = await this.ask(0, 1);
-    if (this.script !== script) return;
+    const found = await this.ask(0, 1).catch(() => null); // what else is asked will say why
+    if (this.script !== script || found === null) return;
     if (!found.all_tellings) {
       this.place.replaceChildren(...this.none());
       return;
@@ -105,10 +89,18 @@ export class Tellings {
     return ask(`${scriptPath(this.script.id)}/tellings`, question, signal);
   }
 
-  change(changes) {
+  async change(changes) {
     Object.assign(this.wanted, changes);
-    this.showWanted();
-    return this.refresh();
+    this.tools.show(this.wanted);
+    await this.refresh();
+    if ("steps" in changes || "paths" in changes) this.thinned();
+  }
+
+  /** Whoever draws the steps may leave out the same ones. */
+  thinned() {
+    const steps = this.matrix.columns.map((one) => one.name);
+    const { paths } = this.wanted;
+    document.dispatchEvent(new CustomEvent("elision:thinned", { detail: { steps, paths } }));
   }
 
   /** Ask anew, from the first row on. */
@@ -151,34 +143,6 @@ export class Tellings {
   // --- what is shown ----------------------------------------------------------------------------
 
   build() {
-    const choose = (name, title, options) =>
-      make(
-        "label",
-        {},
-        `${title} `,
-        make(
-          "select",
-          { name, onchange: ({ target }) => this.chosen(name, target.value) },
-          ...options.map(([value, text]) => make("option", { value }, cut(text, 60))),
-        ),
-      );
-    const slide = (name, title) =>
-      make(
-        "label",
-        { class: "slide" },
-        `${title} `,
-        make("input", {
-          type: "range",
-          name,
-          min: 5,
-          max: 100,
-          step: 5,
-          value: 100,
-          oninput: ({ target }) => this.thin(name, target),
-        }),
-        make("output", { name: `${name}-shown` }, "all"),
-      );
-    const steps = this.names.map((name) => [name, name]);
     this.head = make("thead");
     this.body = make("tbody");
     this.count = make("p", { class: "count", role: "status" });
@@ -194,40 +158,7 @@ export class Tellings {
       },
       this.table,
     );
-    this.tools = make(
-      "div",
-      { class: "tools", role: "group", "aria-label": "Which tellings" },
-      choose("sort", "Sort by", Object.entries(SORTS)),
-      choose("step", "Step", [["", "any"], ...steps]),
-      choose("part", "is", Object.entries(PARTS)),
-      choose("after", "Gap after", [["", "the beginning"], ...steps]),
-      choose("before", "and before", [["", "the end"], ...steps]),
-      make(
-        "label",
-        { class: "direct" },
-        make("input", {
-          type: "checkbox",
-          name: "gap",
-          onchange: ({ target }) => this.chosen("gap", target.checked),
-        }),
-        " only this gap",
-      ),
-      make(
-        "label",
-        {},
-        "Words ",
-        make("input", {
-          type: "search",
-          name: "words",
-          autocomplete: "off",
-          spellcheck: "false",
-          oninput: ({ target }) => this.seek(target.value),
-        }),
-      ),
-      slide("steps", "Steps"),
-      slide("paths", "Paths"),
-      make("button", { type: "button", name: "clear", onclick: () => this.clear() }, "Show all"),
-    );
+    this.tools = new Tools(this.names, (changes) => this.change(changes));
     this.place.replaceChildren(
       make("h3", { id: "tellings-title" }, "The tellings"),
       make(
@@ -238,64 +169,11 @@ export class Tellings {
         make("span", { class: "unsaid" }, "75"),
         " unsaid, with its probability in percent; empty: probably did not happen. Click a row to tell it yourself.",
       ),
-      this.tools,
+      this.tools.element,
       this.count,
       this.window,
     );
-    this.showWanted();
-  }
-
-  field(name) {
-    return this.tools.querySelector(`[name="${name}"]`);
-  }
-
-  showWanted() {
-    const { sort, step, part, gap, words, steps, paths } = this.wanted;
-    const values = {
-      sort,
-      step,
-      part,
-      after: gap?.after,
-      before: gap?.before,
-      words,
-      steps: 100 * steps,
-      paths: 100 * paths,
-    };
-    for (const [name, value] of Object.entries(values))
-      if (value !== undefined && this.field(name) !== document.activeElement)
-        this.field(name).value = value;
-    this.field("gap").checked = gap !== null;
-    this.field("part").disabled = step === "";
-    this.field("clear").hidden = !step && !gap && !words && steps === 1 && paths === 1;
-  }
-
-  chosen(name, value) {
-    if (!["after", "before", "gap"].includes(name)) return this.change({ [name]: value });
-    const asked = name === "gap" ? value : true;
-    const gap = {
-      after: this.field("after").value,
-      before: this.field("before").value,
-      direct: true,
-    };
-    return this.change({ gap: asked ? gap : null });
-  }
-
-  clear() {
-    for (const name of ["after", "before"]) this.field(name).value = "";
-    this.field("sort").focus();
-    return this.change({ step: "", part: "told", gap: null, words: "", steps: 1, paths: 1 });
-  }
-
-  seek(words) {
-    clearTimeout(this.seeking);
-    this.seeking = setTimeout(() => this.change({ words }), PAUSE);
-  }
-
-  async thin(name, { value }) {
-    await this.change({ [name]: Number(value) / 100 });
-    const steps = this.matrix.columns.map((one) => one.name);
-    const { paths } = this.wanted;
-    document.dispatchEvent(new CustomEvent("elision:thinned", { detail: { steps, paths } }));
+    this.tools.show(this.wanted);
   }
 
   showCounts() {
@@ -305,11 +183,7 @@ export class Tellings {
     this.count.textContent = some
       ? `${tellings} of ${every} tellings, ${variants} of ${all} variants.${judging}`
       : `${every} tellings, ${all} variants.${judging}`;
-    const { columns, all_steps: steps } = this.matrix;
-    this.field("steps-shown").textContent =
-      columns.length < steps ? `${columns.length} of ${steps}` : `all ${steps}`;
-    this.field("paths-shown").textContent =
-      this.wanted.paths < 1 ? percent(this.wanted.paths) : "all";
+    this.tools.count(this.matrix, this.wanted.paths);
   }
 
   showHead() {
