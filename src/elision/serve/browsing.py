@@ -77,7 +77,7 @@ def _fitting(tellings: Tellings, wanted: Browsing) -> NDArray[np.bool_]:
 def _sorted(held: Held, tellings: Tellings, wanted: Browsing) -> NDArray[np.int64]:
     """All rows in the order that is asked for; the more frequent first where that says nothing."""
     if wanted.sort == "oddness":  # those that are not known yet come last
-        keys = np.nan_to_num(tellings.oddness, nan=-np.inf, posinf=1e300)
+        keys = np.nan_to_num(tellings.oddness, nan=-np.inf)
     elif wanted.sort == "length":
         keys = np.array([len(one.events) for one in tellings.variants], np.float64)
     elif wanted.sort == "similarity":

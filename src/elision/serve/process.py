@@ -82,11 +82,9 @@ async def answer(plan: Plan, kind: str, seconds: float) -> dict[str, Any]:
     worker = Worker(plan)
     try:
         async with asyncio.timeout(seconds):
-            async for word in worker.words():
-                if word["kind"] == kind:
-                    return word
+            said = {word["kind"]: word async for word in worker.words()}
     except TimeoutError:
         raise InputError(f"looking at the file took more than {seconds:.0f} seconds") from None
-    finally:
-        worker.kill()
-    raise InputError("the worker ended before it was done")
+    if kind not in said:
+        raise InputError("the worker ended before it was done")
+    return said[kind]

@@ -17,7 +17,7 @@ from elision.outline import steps_told
 from elision.show.outline_overlay import PROBABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 PAUSE = 0.005
 """Variants that are judged in one go, and seconds in between, for those who ask other things."""
+
+ODDEST = 99.0
+"""More is not told apart."""
 
 MOST_IDS = 5
 
@@ -111,8 +114,8 @@ class Tellings:
         for start in range(0, len(self.variants), AT_ONCE):
             some = [one.events for one in self.variants[start : start + AT_ONCE]]
             found = oddness(self._script, some)
-            # Nothing may be told that the script can tell: as odd as can be.
-            self.oddness[start : start + AT_ONCE] = np.nan_to_num(found, nan=0.0)
+            worst = np.nan_to_num(found, nan=ODDEST, posinf=ODDEST)  # where none can be told
+            self.oddness[start : start + AT_ONCE] = np.minimum(worst, ODDEST)
             sleep(PAUSE)
 
     def with_words(self, words: str) -> NDArray[np.bool_]:
@@ -148,26 +151,37 @@ class Tellings:
         return sorted(chosen.tolist())
 
     def similarity(self, events: Sequence[str]) -> NDArray[np.float64]:
-        """How much of each variant and of a telling is the same, in the same order; 1 is all."""
-        where: dict[str, int] = {}
-        for place, event in enumerate(events):
-            where[event] = where.get(event, 0) | 1 << place
-        whole = (1 << len(events)) - 1
-        found = []
-        for one in self.variants:
-            # The longest common subsequence: a bit for each event that is not yet in it.
-            left = whole
-            for event in one.events:
-                matches = left & where.get(event, 0)
-                left = ((left + matches) | (left - matches)) & whole
-            common = len(events) - left.bit_count()
-            found.append(2 * common / max(len(events) + len(one.events), 1))
-        return np.array(found)
+        """How like each variant is to a telling."""
+        return np.array(likeness(events, [one.events for one in self.variants]))
 
     def _step(self, name: str) -> int:
         if name not in self.number_of:
             raise InputError(f"no step {name[:100]!r} in this script")
         return self.number_of[name]
+
+
+def likeness(events: Sequence[str], others: Iterable[Sequence[str]]) -> list[float]:
+    """How much of a telling and of each of others is the same, in the same order; 1 is all.
+
+    Examples
+    --------
+    >>> likeness(["ring", "open", "greet"], [["ring", "greet"], ["sneeze"]])
+    [0.8, 0.0]
+    """
+    where: dict[str, int] = {}
+    for place, event in enumerate(events):
+        where[event] = where.get(event, 0) | 1 << place
+    whole = (1 << len(events)) - 1
+    found = []
+    for other in others:
+        # The longest common subsequence: a bit for each event that is not yet in it.
+        left = whole
+        for event in other:
+            matches = left & where.get(event, 0)
+            left = ((left + matches) | (left - matches)) & whole
+        common = len(events) - left.bit_count()
+        found.append(2 * common / max(len(events) + len(other), 1))
+    return found
 
 
 def _comes_after(path: Sequence[int], first: int, last: int) -> bool:
