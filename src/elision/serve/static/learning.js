@@ -20,7 +20,7 @@ export class Learning {
       onBeside: (upload, choices, script) => this.beside(upload, choices, script),
       onProblem: (problem) => this.complain(problem),
     });
-    takeFiles((file) => this.start(file));
+    takeFiles((files) => this.startAll(files));
     byId("stop").addEventListener("click", () => this.stop());
     this.resume();
   }
@@ -42,28 +42,36 @@ export class Learning {
     }
   }
 
-  /** Send a file, and show what it seems to be. */
-  start(file) {
+  /** Look at files: all scripts are opened, and the first of tellings is shown. */
+  startAll(files) {
     this.onView();
     this.looked.hide();
     return this.attempt(async () => {
-      const name = file.name.slice(-200);
-      byId("looking").hidden = false;
-      byId("looking").textContent = `Looking at ${name.slice(0, 100)}…`;
-      try {
-        const found = await send(`/api/uploads?name=${encodeURIComponent(name)}`, file);
-        if (found.kind === "script") await this.openScript(found);
-        else this.looked.begin(found);
-      } finally {
-        byId("looking").hidden = true;
+      const scripts = [];
+      for (const file of files) {
+        const found = await this.look(file);
+        if (found.kind !== "script") {
+          this.looked.begin(found);
+          return;
+        }
+        scripts.push((await send(`/api/uploads/${found.upload}/script`)).script);
+        await this.onLearned(scripts.at(-1));
       }
+      if (scripts.length) this.onOpen(scripts[0]);
     });
   }
 
-  async openScript(found) {
-    const { script } = await send(`/api/uploads/${found.upload}/script`);
-    await this.onLearned(script);
-    this.onOpen(script);
+  /** Send a file, and hear what it seems to be. */
+  async look(file) {
+    const name = file.name.slice(-200);
+    const place = byId("looking");
+    place.hidden = false;
+    place.textContent = `Looking at ${name.slice(0, 100)}…`;
+    try {
+      return await send(`/api/uploads?name=${encodeURIComponent(name)}`, file);
+    } finally {
+      place.hidden = true;
+    }
   }
 
   beside(upload, choices, script) {
@@ -176,30 +184,25 @@ export class Learning {
       byId("job").hidden = scripts.length === 0;
       this.complain(word.problem);
     }
-    if (!live || !scripts.length) return;
+    if (!live) return;
     if (byId("learn").hidden) this.announce(scripts);
-    else scripts[0].explore.focus();
+    else scripts[0]?.explore.focus();
   }
 
   /** Whoever is elsewhere on the page hears of it there. */
-  announce(scripts) {
-    const [first] = scripts;
-    const more = scripts.length > 1 ? ` and ${scripts.length - 1} more` : "";
+  announce([first, ...others]) {
+    const button = (text, action) => {
+      const onclick = () => {
+        byId("notice").replaceChildren();
+        action();
+      };
+      return make("button", { type: "button", onclick }, text);
+    };
+    const more = others.length ? ` and ${others.length} more ` : " ";
     byId("notice").replaceChildren(
-      "Learned: ",
-      named(first.name),
-      `${more} `,
-      make(
-        "button",
-        {
-          type: "button",
-          onclick: () => {
-            byId("notice").replaceChildren();
-            this.onOpen(first.id);
-          },
-        },
-        "Explore it",
-      ),
+      ...(first
+        ? ["Learned: ", named(first.name), more, button("Explore it", () => this.onOpen(first.id))]
+        : ["Nothing was learned. ", button("Why?", () => this.onView())]),
     );
   }
 
