@@ -48,8 +48,8 @@ export function headRows({ columns, tellings }, chosen, onStep) {
   ];
 }
 
-/** A variant: a button that loads it, and a cell for each step. */
-export function bodyRow(row, at, { onLoad, onKey }) {
+/** A variant: a button that loads it, and a cell for each step; Tab goes to the current one. */
+export function bodyRow(row, at, { current, onLoad, onKey }) {
   const text = row.lines.join(", ") || "nothing that the script knows";
   return make(
     "tr",
@@ -62,8 +62,9 @@ export function bodyRow(row, at, { onLoad, onKey }) {
         {
           type: "button",
           "data-at": at,
+          tabindex: at === current ? 0 : -1,
           title: `${text.slice(0, 500)}${someIds(row)}`,
-          onclick: () => onLoad(row),
+          onclick: () => onLoad(row, at),
           onkeydown: (event) => onKey(event, at),
         },
         make("span", { class: "times" }, `${row.count}×`),

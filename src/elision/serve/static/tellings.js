@@ -114,7 +114,7 @@ export class Tellings {
       this.matrix = found;
       this.rows = new Map(found.rows.map((row, at) => [first + at, row]));
       this.coming = new Set([first / CHUNK]);
-      if (!stay) this.window.scrollTop = 0;
+      if (!stay) this.window.scrollTop = this.at = 0;
       this.showHead();
       this.showRows();
       this.showCounts();
@@ -207,8 +207,10 @@ export class Tellings {
     const focused = this.body.contains(document.activeElement)
       ? document.activeElement.dataset.at
       : null;
+    const current = this.at >= first && this.at < last ? this.at : first;
     const handlers = {
-      onLoad: (row) => this.load(row),
+      current,
+      onLoad: (row, at) => this.load(row, at),
       onKey: (event, at) => this.key(event, at),
     };
     const rows = [];
@@ -222,7 +224,8 @@ export class Tellings {
       this.body.querySelector(`[data-at="${focused}"]`)?.focus({ preventScroll: true });
   }
 
-  load(row) {
+  load(row, at) {
+    this.at = at;
     const detail = { lines: row.lines, count: row.count };
     document.dispatchEvent(new CustomEvent("elision:load-telling", { detail, cancelable: true }));
   }
@@ -237,6 +240,7 @@ export class Tellings {
     const space = this.window.clientHeight - this.head.offsetHeight - ROW;
     if (top < this.window.scrollTop) this.window.scrollTop = top;
     else if (top > this.window.scrollTop + space) this.window.scrollTop = top - space;
+    this.at = to;
     this.showRows();
     this.body.querySelector(`[data-at="${to}"]`)?.focus({ preventScroll: true });
   }
