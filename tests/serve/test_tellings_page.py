@@ -218,12 +218,6 @@ class TestLearning:
         kind = page.get_by_role("group", name="These seem to be sentences")
         expect(kind).to_be_visible(timeout=LONG)
         expect(kind.get_by_label("sentences:")).to_be_checked()
-        kind.get_by_label("events:").check()
-        expect(page.get_by_role("group", name="These seem to be events")).to_be_visible(
-            timeout=LONG
-        )
-        page.get_by_label("sentences:").check()
-        expect(kind).to_be_visible(timeout=LONG)
         page.get_by_role("button", name="Learn from these 30 tellings").click()
         names = page.locator("#learned details")
         expect(names).to_be_visible(timeout=LONG)
@@ -240,6 +234,17 @@ class TestLearning:
         page.get_by_role("button", name="Explore it").click()
         expect(page.locator("#name")).to_have_text("tea (2)")
         expect(page.locator("#tellings .matrix thead")).to_contain_text("something of my own")
+
+    def test_what_was_recognised_can_be_corrected(
+        self, visit_example: Callable[..., Page], tmp_path: Path
+    ) -> None:
+        (tmp_path / "wordy.txt").write_text("ring at the door\nwait for an answer\n")
+        page = visit_example("view=learn")
+        choose_file(page, tmp_path / "wordy.txt")
+        expect(page.get_by_label("sentences:")).to_be_checked(timeout=LONG)
+        page.get_by_label("events:").check()
+        expect(page.get_by_role("group", name="Taken for events")).to_be_visible(timeout=LONG)
+        expect(page.get_by_label("events:")).to_be_focused()
 
     def test_stop_survives_a_reload(
         self, visit_example: Callable[..., Page], tmp_path: Path, screenshots: Path

@@ -50,6 +50,8 @@ class Looked(Struct):
 
     A ``table`` has ``columns``, its first ``rows``, and what the columns are taken for; as long as
     case or activity are not known there are no tellings. ``problem`` is what is in the way.
+    ``recognised`` is whether the lines were taken for sentences or events by what they look like,
+    and not by what the file says.
     """
 
     upload: str
@@ -61,6 +63,7 @@ class Looked(Struct):
     rows: list[list[str]] = []
     chosen: Columns = Columns()
     sentences: bool = False
+    recognised: bool = False
     domains: list[Domain] = []
     first: list[list[str]] = []
 

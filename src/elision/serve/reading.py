@@ -64,8 +64,8 @@ def look(source: Path, name: str, choices: Choices) -> Looked:
             raise
         found.problem = str(error)
         return found
-    says = seen.format in SAYS_WHICH
-    found.sentences = not corpus.has_events or (not says and looks_like_sentences(corpus))
+    found.recognised = seen.format not in SAYS_WHICH and corpus.has_events
+    found.sentences = not corpus.has_events or (found.recognised and looks_like_sentences(corpus))
     if choices.sentences is not None:
         found.sentences = choices.sentences
     _describe(found, taken(corpus, sentences=found.sentences))

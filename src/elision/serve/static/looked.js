@@ -129,17 +129,25 @@ export class Looked {
         }),
         text,
       );
+    const by = this.choices.sentences === null ? "These seem to be" : "Taken for";
     return make(
       "fieldset",
       { class: "kind" },
-      make(
-        "legend",
-        {},
-        found.sentences ? "These seem to be sentences" : "These seem to be events",
-      ),
+      make("legend", {}, `${by} ${found.sentences ? "sentences" : "events"}`),
       radio(false, "events: the same words whenever the same thing happened"),
       radio(true, "sentences: everybody used words of their own"),
     );
+  }
+
+  /** What was said by hand, and what is shown besides: it is to be learned as it was seen. */
+  seen() {
+    const { chosen, sentences, recognised } = this.found;
+    const { choices } = this;
+    return {
+      ...choices,
+      columns: chosen,
+      sentences: choices.sentences ?? (recognised ? sentences : null),
+    };
   }
 
   buttons(found) {
@@ -154,14 +162,14 @@ export class Looked {
           type: "button",
           id: "learn-it",
           class: "primary",
-          onclick: () => this.onLearn(found.upload, this.choices),
+          onclick: () => this.onLearn(found.upload, this.seen()),
         },
         `Learn from ${tellings === 1 ? "this telling" : `these ${tellings} tellings`}`,
       ),
       script
         ? make(
             "button",
-            { type: "button", onclick: () => this.onBeside(found.upload, this.choices, script.id) },
+            { type: "button", onclick: () => this.onBeside(found.upload, this.seen(), script.id) },
             "Show them beside “",
             named(script.name),
             "”",
