@@ -77,3 +77,18 @@ def doorbell_tellings() -> list[list[str]]:
     ['hear doorbell', 'open door', 'greet visitor']
     """
     return [line.split(", ") for line in DOORBELL_TELLINGS.strip().splitlines()]
+
+
+def learned_doorbell() -> Script:
+    """Return the script that is learned from the twenty tellings.
+
+    Examples
+    --------
+    >>> learned_doorbell().about["narratives"]
+    20
+    """
+    from elision.learn.learner import ScriptLearner  # noqa: PLC0415 - slow to import
+
+    title = "answering the doorbell"
+    learned: Script = ScriptLearner(title=title).fit(doorbell_tellings()).script_
+    return learned.noted(domain=title)

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 import elision as el
+from browsing import visits
 from serving import Running, hostile, large
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
 
 TELLINGS = Path(el.__file__).with_name("data") / "tellings.jsonl"
 SHORT = 40
@@ -56,3 +60,18 @@ def screenshots() -> Path:
     folder = Path("build/screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="module")  # its event loop would be in the way of other modules
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
+    """Open the page; afterwards nothing may have gone wrong, nor anything left the machine."""
+    with visits(browser, server) as open_page:
+        yield open_page

@@ -6,73 +6,22 @@ import csv
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import axe_playwright_python
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-import elision as el
-from serving import HOSTILE, upload
+from browsing import serious
+from serving import HOSTILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from serving import Running
 
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 LARGE = "forty-steps"
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def visit(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
-    """Open the page; afterwards nothing may have gone wrong, nor anything left the machine."""
-    problems: list[str] = []
-    contexts = []
-
-    def asked(url: str) -> None:
-        if not url.startswith((server.url, "blob:")):
-            problems.append(f"asked {url}")
-
-    def open_page(link: str = "", **options: Any) -> Page:
-        size = options.pop("size", (1280, 900))
-        viewport = {"width": size[0], "height": size[1]}
-        context = browser.new_context(viewport=viewport, accept_downloads=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        page.on("console", lambda said: problems.append(f"{said.type}: {said.text}"))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: asked(request.url))
-        page.goto(f"{server.url}#{link}")
-        page.wait_for_selector("body[data-ready]")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
-def serious(page: Page) -> list[str]:
-    """What axe-core finds that keeps people out."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")
-    return [
-        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
 
 
 def kept(page: Page, button: str) -> bytes:
@@ -144,7 +93,7 @@ class TestDrawing:
     def test_the_slider_hides_rare_edges(self, visit: Callable[..., Page]) -> None:
         page = visit()
         before = page.locator(".edges .edge").count()
-        page.get_by_role("slider").fill("9")
+        page.locator("#least").fill("9")
         expect(page.locator("#least-shown")).to_have_text("30%")
         expect(page.locator("#drawing .node")).to_have_count(10)
         assert page.locator(".edges .edge").count() < before
@@ -266,80 +215,11 @@ class TestManyScripts:
         expect(page.locator("#story .told")).to_have_count(2)
 
 
-class TestLearning:
-    def test_a_dropped_file_is_learned_and_opened(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
-        page = visit("view=learn")
-        page.evaluate(
-            """() => {
-              const stage = document.getElementById("stage");
-              window.said = [];
-              new MutationObserver(() => window.said.push(stage.textContent)).observe(stage, {
-                childList: true,
-              });
-            }"""
-        )
-        page.evaluate(
-            """text => {
-              const data = new DataTransfer();
-              data.items.add(new File([text], "front door.txt"));
-              const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true });
-              document.getElementById("drop").dispatchEvent(drop);
-            }""",
-            upload(),
-        )
-        expect(page.locator("#name")).to_have_text("front door", timeout=30_000)
-        assert page.evaluate("window.said") == [
-            "Reading front door…",
-            "front door: 20 tellings, learning the script…",
-            "front door: learning the script…",
-            "Done. ",
-        ]
-        expect(page.locator("#drawing .node").first).to_be_visible()
-        tell(page, "hear doorbell again\n?\nopen door again")
-        expect(page.locator("#story .gap button").first).to_contain_text("walk to door")
-        page.get_by_role("link", name="Learn", exact=True).click()
-        expect(page.locator("#stage")).to_contain_text("Done.")
-        page.screenshot(path=screenshots / "learn.png", full_page=True)
-        with page.expect_download() as waiting:
-            page.locator("#learned").get_by_role("link", name="Save as a file").click()
-        assert isinstance(el.load(waiting.value.path()), el.Script)
-
-    def test_several_scripts_are_listed(self, visit: Callable[..., Page], tmp_path: Path) -> None:
-        told = [["ring", "open", "greet"], ["ring", "open"], ["ring", "greet"]]
-        parts = [el.Corpus.of(told, domain=name) for name in ("front door", "back door")]
-        el.Corpus([one for part in parts for one in part]).to_jsonl(tmp_path / "doors.jsonl")
-        page = visit("view=learn")
-        page.get_by_label("Drop a file").set_input_files(tmp_path / "doors.jsonl")
-        expect(page.locator("#stage")).to_contain_text("Done.", timeout=30_000)
-        expect(page.locator("#learned li")).to_have_count(2)
-        expect(page.locator("#learn")).to_be_visible()
-        page.get_by_role("button", name="Explore it").last.click()
-        expect(page.locator("#name")).to_have_text("back door")
-
-    def test_learning_can_be_stopped(self, visit: Callable[..., Page], tmp_path: Path) -> None:
-        page = visit("view=learn")
-        (tmp_path / "long.txt").write_text(upload() * 500)
-        page.get_by_label("Drop a file").set_input_files(tmp_path / "long.txt")
-        expect(page.locator("#stage")).to_contain_text("learning the script…", timeout=30_000)
-        page.get_by_role("button", name="Stop").click()
-        expect(page.locator("#stage")).to_contain_text("Stopped.")
-        expect(page.get_by_role("button", name="Stop")).to_be_hidden()
-        expect(page.locator("#learned li")).to_have_count(0)
-
-    def test_a_bad_file_gets_one_line(self, visit: Callable[..., Page], tmp_path: Path) -> None:
-        page = visit("view=learn")
-        (tmp_path / "bad.jsonl").write_text("{")
-        page.get_by_label("Drop a file").set_input_files(tmp_path / "bad.jsonl")
-        expect(page.locator("#stage")).to_contain_text("Failed. bad", timeout=30_000)
-
-
 class TestLinksAndFiles:
     def test_a_link_brings_everything_back(self, visit: Callable[..., Page]) -> None:
         page = visit()
         tell(page, "hear doorbell\n?\nopen door")
-        page.get_by_role("slider").fill("8")
+        page.locator("#least").fill("8")
         expect(page.locator("#least-shown")).to_have_text("20%")
         page.get_by_label("Find an event").fill("door")
         page.locator(".node", has_text="open door").first.click()

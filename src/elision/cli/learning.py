@@ -85,8 +85,7 @@ def demo(
     from elision.cli.answers import show_story  # noqa: PLC0415
 
     tellings = el.examples.doorbell_tellings()
-    title = "answering the doorbell"
-    script = el.ScriptLearner(title=title).fit(tellings).script_.noted(domain=title)
+    script = el.examples.learned_doorbell()
     given = ["hear doorbell", "open door", "close door"]
     story = script.between(given)
     if output is not None:

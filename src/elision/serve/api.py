@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from elision.errors import ElisionError, InputError
 from elision.serve import messages, pictures
@@ -20,18 +19,15 @@ from elision.serve.shelf import LONGEST_SENTENCE
 from elision.serve.table import table
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
 
-    from elision.serve.jobs import Job, Jobs
     from elision.serve.shelf import Held, Shelf
 
 MOST_ASKED = 256 << 10
-MOST_UPLOADED = 20 << 20
-"""Bytes of a question and of a file of tellings."""
+"""Bytes of a question."""
 
-LONGEST_NAME = 200
 JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
 
@@ -50,19 +46,19 @@ class Route(NamedTuple):
     gives: type[msgspec.Struct] | str = JSON
     status: int = 200
     refuses: tuple[int, ...] = ()
+    named: bool = False
+    """Whether the body is a file, named by ``?name=``."""
 
 
 class Api:
     """Answers requests about the scripts of a shelf."""
 
-    def __init__(self, shelf: Shelf, jobs: Jobs) -> None:
+    def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
-        self._jobs = jobs
 
     def routes(self) -> list[Route]:
         """Return all ways to ask."""
         one = "/api/scripts/{script}"
-        job = "/api/learning/{job}"
         asked = (400, 404, 408, 413)
         return [
             Route("GET", "/api/scripts", self.scripts, "All scripts", gives=messages.Shelf),
@@ -152,39 +148,6 @@ class Api:
                 gives=messages.Identified,
                 refuses=(400, 408, 413),
             ),
-            Route(
-                "POST",
-                "/api/learning",
-                self.learn,
-                "Learn from a file of tellings",
-                gives=messages.Job,
-                status=202,
-                refuses=(400, 408, 409, 413),
-            ),
-            Route(
-                "GET",
-                job,
-                self.job,
-                "How far a learning job is",
-                gives=messages.Job,
-                refuses=(404,),
-            ),
-            Route(
-                "GET",
-                f"{job}/events",
-                self.events,
-                "What happens in a job, as it happens",
-                gives="text/event-stream",
-                refuses=(404,),
-            ),
-            Route(
-                "POST",
-                f"{job}/stop",
-                self.stop,
-                "Stop a job and keep what it has learned",
-                gives=messages.Job,
-                refuses=(404,),
-            ),
         ]
 
     async def scripts(self, _request: Request) -> Response:
@@ -237,46 +200,8 @@ class Api:
         found = await run_in_threadpool(identify, self._shelf, asking)
         return reply(found)
 
-    async def learn(self, request: Request) -> Response:
-        """Start a learning job."""
-        name = request.query_params.get("name", "")
-        if not 0 < len(name) <= LONGEST_NAME:
-            raise HTTPException(400, f"expected the file's name as ?name=, up to {LONGEST_NAME}")
-        if self._jobs.busy:
-            raise HTTPException(409, "a job is running: stop it, or wait until it is done")
-        content = await limited(request, MOST_UPLOADED)
-        if self._jobs.busy:  # another one came meanwhile
-            raise HTTPException(409, "a job is running: stop it, or wait until it is done")
-        return reply(self._jobs.start(content, name).message(), 202)
-
-    async def job(self, request: Request) -> Response:
-        """Tell how far a job is."""
-        return reply(self._job(request).message())
-
-    async def events(self, request: Request) -> Response:
-        """Tell what happens in a job, as server-sent events."""
-        job = self._job(request)
-        last = request.headers.get("last-event-id", "")
-        start = int(last) if last.isascii() and last.isdigit() and len(last) < 9 else 0
-        return StreamingResponse(_stream(job, start), media_type="text/event-stream")
-
-    async def stop(self, request: Request) -> Response:
-        """Stop a job."""
-        job = self._job(request)
-        await self._jobs.stop(job)
-        return reply(job.message())
-
     def _held(self, request: Request) -> Held:
-        held = self._shelf.get(request.path_params["script"])
-        if held is None:
-            raise HTTPException(404, "no such script")
-        return held
-
-    def _job(self, request: Request) -> Job:
-        job = self._jobs.get(request.path_params["job"])
-        if job is None:
-            raise HTTPException(404, "no such learning job")
-        return job
+        return held_of(self._shelf, request)
 
     async def _answer(
         self, request: Request, kind: type[Asked], question: Callable[[Held, Asked], Any]
@@ -290,6 +215,14 @@ class Api:
         wanted = await asked(request, messages.Drawing)
         content = await run_in_threadpool(pictures.as_file, held, wanted, kind)
         return attachment(content, media, f"{held.id}.{kind}")
+
+
+def held_of(shelf: Shelf, request: Request) -> Held:
+    """Return the script that a path names, or refuse."""
+    held = shelf.get(request.path_params["script"])
+    if held is None:
+        raise HTTPException(404, "no such script")
+    return held
 
 
 def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
@@ -353,17 +286,6 @@ def attachment(content: bytes, media: str, name: str) -> Response:
     """Answer with a file to be kept."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=media, headers=headers)
-
-
-async def _stream(job: Job, start: int) -> AsyncIterator[bytes]:
-    async for found in job.listen(start):
-        if found is None:
-            yield b": still there\n\n"
-            continue
-        number, word = found
-        data = msgspec.json.encode(word)
-        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, word["kind"].encode(), data)
-        await asyncio.sleep(0)
 
 
 async def refused(_request: Request, error: Exception) -> Response:

@@ -14,6 +14,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
 
 from elision.serve.api import JSON, REFUSALS, Api
+from elision.serve.corpus_api import CorpusApi
 from elision.serve.guard import Guard
 from elision.serve.openapi import document
 from elision.serve.pictures import style
@@ -32,7 +33,7 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     """Return the application that serves these scripts at this host."""
     import elision as el  # noqa: PLC0415 - el imports nothing of the page
 
-    routes = Api(shelf, jobs).routes()
+    routes = [*Api(shelf).routes(), *CorpusApi(shelf, jobs).routes()]
     sockets = Sockets(shelf)
     described = msgspec.json.encode(document(routes, el.__version__))
     drawings = style().encode()

@@ -40,6 +40,8 @@ def listed(held: Held) -> messages.Listed:
         narratives=narratives if isinstance(narratives, int) else None,
         sentences=held.hears_sentences,
         learned=held.learned,
+        source=held.source,
+        tellings=int(held.tellings.counts.sum()) if held.tellings else 0,
     )
 
 
@@ -77,6 +79,7 @@ def details(held: Held) -> messages.Details:
         states=states,
         events=list(held.script.events[:MOST_EVENTS]),
         examples=_examples(held),
+        source=held.source,
     )
 
 

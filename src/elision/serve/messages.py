@@ -75,7 +75,7 @@ class Problem(Struct):
 
 
 class Listed(Struct):
-    """A script of the list."""
+    """A script of the list: ``source`` is where it comes from, ``tellings`` are beside it."""
 
     id: str
     name: str
@@ -85,6 +85,8 @@ class Listed(Struct):
     narratives: int | None
     sentences: bool
     learned: bool
+    source: str = ""
+    tellings: int = 0
 
 
 class Shelf(Struct):
@@ -137,6 +139,7 @@ class Details(Struct):
     states: list[State]
     events: list[str]
     examples: list[Example]
+    source: str = ""
 
 
 class Candidate(Struct):
@@ -313,13 +316,3 @@ class Failed(Struct):
     """What could not be done, in one line; all is as it was before."""
 
     error: Problem
-
-
-class Job(Struct):
-    """A learning job; ``scripts`` are the results so far."""
-
-    id: str
-    name: str
-    state: Literal["running", "done", "stopped", "failed"]
-    problem: str
-    scripts: list[str]

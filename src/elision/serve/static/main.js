@@ -9,6 +9,7 @@ import { readLink, writeLink, writeSoon } from "./link.js";
 import { loadScripts, showScripts, showWhich } from "./shelf.js";
 import { showStory } from "./story.js";
 import { Telling } from "./telling.js";
+import { Tellings, fillField } from "./tellings.js";
 import { shownTheme, startTheme } from "./theme.js";
 
 const VIEWS = ["explore", "scripts", "learn"];
@@ -30,6 +31,8 @@ const drawing = new Drawing(byId("drawing"), {
   onChoose: (state) => {
     remember({ state: state === null ? "" : String(state) });
     showDetails(page.script, state, goTo);
+    const detail = { step: state, name: page.script.states[state]?.name };
+    document.dispatchEvent(new CustomEvent("elision:step-chosen", { detail }));
   },
   onMove: () => remember({ box: drawing.moved ? drawing.view.map(Math.round).join(",") : "" }),
 });
@@ -41,8 +44,10 @@ const telling = new Telling(() => {
 new Learning({
   onLearned: addLearned,
   onOpen: openScript,
-  onDone: (id) => page.state.view === "learn" && openScript(id),
+  onView: () => page.state.view !== "learn" && openView("learn"),
 });
+new Tellings(byId("tellings"));
+fillField();
 
 function remember(changes) {
   Object.assign(page.state, changes);
@@ -135,6 +140,7 @@ async function loadScript() {
     ),
   );
   drawing.chosen = null;
+  document.dispatchEvent(new CustomEvent("elision:script-shown", { detail: page.script }));
 }
 
 async function restore() {

@@ -42,6 +42,8 @@ function card(script, share, onOpen) {
     `${script.events} events`,
     script.narratives === null ? null : `from ${script.narratives} tellings`,
     script.sentences ? "understands sentences" : null,
+    script.tellings ? `${script.tellings} tellings beside it` : null,
+    script.source || null,
   ].filter(Boolean);
   return make(
     "li",
