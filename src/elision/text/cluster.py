@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from elision.text.regroup import regroup
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -72,7 +74,8 @@ class Clusters(NamedTuple):
     method
         "full matrix", or "two stages" where there were too many wordings: then the most frequent
         ones are grouped, each other one joins the group that it is most like if it is like enough,
-        and what is left over is treated in the same way again.
+        and what is left over is treated in the same way again; groups are then not looked at
+        again in the light of the tellings, as `regroup` does.
     """
 
     labels: NDArray[np.int64]
@@ -267,7 +270,10 @@ def cluster(
         else:
             stop = _stop_near(n_types, merges, told, core, min_tellings)
             cut = merges[stop - 1].value if stop else cut
-        groups = _labels(len(core), merges[:stop]) + labels.max(initial=-1) + 1
+        groups = _labels(len(core), merges[:stop])
+        if weights.around and n_types is None and method == "full matrix":
+            groups = regroup(told, similarity, groups, unit=found.deviation, around=weights.around)
+        groups = groups + labels.max(initial=-1) + 1
         labels[core] = groups
         left = others[~_join(others, core, groups, compare, count, cut, labels)]
     return Clusters(_renumbered(labels), 0.0 if math.isnan(cut) else cut, method)

@@ -29,7 +29,7 @@ from elision.text.event_types import DomainTypes, calibrate, describe
 from elision.text.parse import RuleParser
 from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
 from elision.text.vectors import use_vectors
-from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, WORDNET, Weights
+from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, OWN, WORDNET, Weights
 from elision.text.wording import Wording, gather, read_wording
 
 if TYPE_CHECKING:
@@ -313,6 +313,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
     def _weights(self) -> Weights:
         if self.similarity == "mixed":
             weights = MIXED if use_vectors(self.vectors) else MIXED_WITHOUT_VECTORS
+        elif callable(self.similarity):
+            weights = OWN
         else:
             weights = replace(WORDNET, verb=self.verb_weight, object=1 - self.verb_weight)
         return weights if self.strictness is None else replace(weights, strictness=self.strictness)
