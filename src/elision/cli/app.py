@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from elision.errors import InputError
-from elision.terminal import out, print_json
+from elision.terminal import out, print_json, printable, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,6 +177,20 @@ def reply(found: object, show: Callable[[Any], None], *, as_json: bool) -> None:
         print_json(found)
     else:
         show(found)
+
+
+def show_heard(script: Script, items: Sequence[object], *, as_json: bool) -> None:
+    """Print beside each sentence of a telling what it is taken for."""
+    if as_json or script.extractor is None:
+        return
+    from elision.ask.sentences import taken_for  # noqa: PLC0415 - needs the extractor
+
+    taken = taken_for(script, items)
+    for one in taken:
+        meant = f"{one.event} ({one.share:.0%})" if one.event else "unknown, left out"
+        say(f"{printable(one.sentence)}: {meant}", "dim")
+    if taken:
+        out.print()
 
 
 def unknown(ignore: bool) -> Unknown:

@@ -25,6 +25,7 @@ from elision.cli.app import (
     load,
     read,
     reply,
+    show_heard,
     told_events,
     told_so_far,
 )
@@ -90,6 +91,7 @@ def score(
             raise InputError("--csv and --flagged are for a table", hint="name a file with --log")
         items = told_so_far(telling or [], "score")
         found = loaded.score(items, samples=samples, random_state=seed)
+        show_heard(loaded, items, as_json=as_json)
         reply(found, show_conformance, as_json=as_json)
         odd = bool(found.flags)
     else:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from elision.text.regroup import regroup
+from elision.text.twice import cut_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -272,6 +273,7 @@ def cluster(
             cut = merges[stop - 1].value if stop else cut
         groups = _labels(len(core), merges[:stop])
         if weights.around and n_types is None and method == "full matrix":
+            groups = cut_repeated(told, similarity, groups)
             groups = regroup(told, similarity, groups, unit=found.deviation, around=weights.around)
         groups = groups + labels.max(initial=-1) + 1
         labels[core] = groups
