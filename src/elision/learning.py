@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from elision.learn.counts import CountsModel
     from elision.learn.observe import Event
     from elision.script import Script
+    from elision.text.hand import HandTypes
 
 METHODS: dict[str, tuple[type[SEMHMM | ScriptLearner], dict[str, Any]]] = {
     "default": (ScriptLearner, {}),
@@ -93,6 +94,7 @@ def learn_domains(
     *,
     source: str = "-",
     only: str | None = None,
+    types: HandTypes | None = None,
     method: str,
     settings: Mapping[str, Any],
     resume: bool,
@@ -103,13 +105,14 @@ def learn_domains(
     Narratives of raw sentences are turned into events first, and what does that is saved with the
     script. With one domain ``output`` is the script's file, with several a folder. Progress of a
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it.
-    ``source`` is the file that the corpus came from, which is not overwritten.
+    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by hand
+    which sentence tells which event.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
     for part in parts.values():
         _check_lengths(part)
-    told = {domain: as_events(part) for domain, part in parts.items()}
+    told = {domain: as_events(part, types) for domain, part in parts.items()}
     paths = _paths(output, corpus.domains, tuple(told), source)
     checkpoints: list[Checkpoint] = []
     found = []
@@ -147,12 +150,23 @@ class Told:
         return {**named, "extractor": self.extractor.to_dict()}
 
 
-def as_events(part: Corpus) -> Told:
-    """Turn the narratives of one domain into events, if they are sentences."""
-    if part.has_events:
+def as_events(part: Corpus, types: HandTypes | None = None) -> Told:
+    """Turn the narratives of one domain into events, if they are sentences.
+
+    Where both are known, or ``types`` were made by hand, the sentences are what teaches the script
+    to understand others.
+    """
+    if types is not None:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part, types.labels(part))
+    elif not part.has_events:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part)
+    elif all(one.steps is not None for one in part):
+        extractor = EventExtractor().fit(part, part.events)
+        mapped = part
+    else:
         return Told(part.events)
-    extractor = EventExtractor()
-    mapped = extractor.fit_transform(part)
     counted: dict[str, Counter[str]] = {}
     for narrative in mapped:
         for sentence, event in zip(narrative.steps or (), narrative.events or (), strict=True):

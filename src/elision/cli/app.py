@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from elision.errors import InputError
-from elision.terminal import out, print_json, printable, say
+from elision.terminal import err, out, print_json, printable, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,6 +95,10 @@ DomainColumn = Annotated[
 ]
 Lifecycle = Annotated[
     str, typer.Option("--lifecycle", help="Events of a log to keep: complete or all.")
+]
+Sentences = Annotated[
+    bool | None,
+    typer.Option("--sentences/--events", help="What the lines are, if they are misunderstood."),
 ]
 Encoding = Annotated[str, typer.Option("--encoding", help="How the text is written.")]
 
@@ -210,7 +214,11 @@ def read(
     import elision as el  # noqa: PLC0415
 
     more = cast("Any", {"format": format, "domain": domain_column, "lifecycle": lifecycle})
-    return el.read(source, **more, **options)
+    corpus = el.read(source, **more, **options)
+    plain = format == "text" or (format is None and source.lower().endswith((".txt", ".txt.gz")))
+    if plain and not corpus.has_events and options.get("sentences") is None:
+        err.print("read as sentences (--events takes each line for the name of an event)")
+    return corpus
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")

@@ -40,7 +40,7 @@ __all__ = [
 LARGEST = 2500
 """Wordings that are compared all with all; the more frequent ones first where there are more."""
 
-Method: TypeAlias = Literal["full matrix", "two stages"]
+Method: TypeAlias = Literal["full matrix", "two stages", "labels"]
 Compare: TypeAlias = "Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]"
 """Similarity of the wordings at some places with those at others."""
 
@@ -76,7 +76,7 @@ class Clusters(NamedTuple):
         "full matrix", or "two stages" where there were too many wordings: then the most frequent
         ones are grouped, each other one joins the group that it is most like if it is like enough,
         and what is left over is treated in the same way again; groups are then not looked at
-        again in the light of the tellings, as `regroup` does.
+        again in the light of the tellings, as `regroup` does. "labels" where the groups were given.
     """
 
     labels: NDArray[np.int64]

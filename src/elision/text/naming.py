@@ -19,7 +19,7 @@ __all__ = ["name_types"]
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LONGEST = 40
 # Prepositions of one meaning, so that names agree.
-_SAME = {"into": "in", "onto": "on", "inside": "in"}
+_SAME = {"into": "in", "onto": "on", "inside": "in", "of": ""}
 
 
 def name_types(types: Sequence[Sequence[tuple[Wording, int]]]) -> list[str]:
@@ -106,9 +106,7 @@ def _telling_apart(own: Counter[str], everywhere: Counter[str]) -> list[str]:
     return sorted(own, key=lambda tail: -own[tail] * own[tail] / everywhere[tail])
 
 
-def _candidates(
-    told: Sequence[tuple[Wording, int]], verb: str, tails: Sequence[str]
-) -> list[str]:
+def _candidates(told: Sequence[tuple[Wording, int]], verb: str, tails: Sequence[str]) -> list[str]:
     """Names for a type whose verb alone would not do, best first."""
     names = [f"{verb} {tail}".strip() for tail in tails]
     if len(tails) > 1:
@@ -133,7 +131,7 @@ def _phrases(wording: Wording) -> list[str]:
         if token in lexicon.CONJUNCTIONS or token in lexicon.SUBORDINATORS:
             break
         if token in lexicon.PREPOSITIONS and token != wording.particle:
-            preposition = "" if token == "of" else _SAME.get(token, token)
+            preposition = _SAME.get(token, token)
         elif noun and not content.isdisjoint({token, noun}) and token not in lexicon.CLOSED:
             following = tokens[at + 1] if at + 1 < len(tokens) else ""
             if following in lexicon.CLOSED or not wordnet.lemma(following, "n"):

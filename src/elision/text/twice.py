@@ -61,9 +61,7 @@ def cut_repeated(
     return labels
 
 
-def repeating(
-    tellings: list[NDArray[np.int64]], labels: NDArray[np.int64], group: int
-) -> float:
+def repeating(tellings: list[NDArray[np.int64]], labels: NDArray[np.int64], group: int) -> float:
     """Share of the tellings of a group that tell it twice with something else in between."""
     having = twice = 0
     for wordings in tellings:

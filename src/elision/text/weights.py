@@ -73,6 +73,4 @@ MIXED = Weights(
     strictness=1.3,
 )
 
-MIXED_WITHOUT_VECTORS = replace(
-    MIXED, verb=0.2, object=0.2, words=0.8, vectors=0.0, shared=0.2
-)
+MIXED_WITHOUT_VECTORS = replace(MIXED, verb=0.2, object=0.2, words=0.8, vectors=0.0, shared=0.2)
