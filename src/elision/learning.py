@@ -105,8 +105,8 @@ def learn_domains(
     Narratives of raw sentences are turned into events first, and what does that is saved with the
     script. With one domain ``output`` is the script's file, with several a folder. Progress of a
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it.
-    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by hand
-    which sentence tells which event.
+    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
+    hand which sentence tells which event.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}

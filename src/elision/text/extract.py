@@ -8,13 +8,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from elision.corpus import Corpus
 from elision.errors import InputError, shown
 from elision.narrative import Narrative
 from elision.text import _extractor_file
+from elision.text._estimator import Estimator, not_fitted
 from elision.text._tellings import (
     Labels,
     Tellings,
@@ -50,6 +49,10 @@ if TYPE_CHECKING:
 __all__ = ["Dropped", "EventExtractor", "Tellings"]
 
 
+LEAST_WEIGHT = 0.02
+"""What an observation leaves out, as a share of the weight of its likeliest event."""
+
+
 class Dropped(NamedTuple):
     """A sentence that was left out because too few tellings tell its type."""
 
@@ -59,7 +62,7 @@ class Dropped(NamedTuple):
     sentence: str
 
 
-class EventExtractor(BaseEstimator):  # type: ignore[misc]
+class EventExtractor(Estimator):
     """Finds the event types behind the sentences of many tellings, and names them.
 
     Types are found in each domain by itself, from the tellings that `fit` is given and nothing
@@ -249,8 +252,9 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list
-            Weights by event; None where the step is missing or none of the types is probable. With
-            ``split``, one for each part of a sentence.
+            Weights by event, those that are at least a fiftieth of the greatest; None where the
+            step is missing or none of the types is probable. With ``split``, one for each part of
+            a sentence.
 
         Examples
         --------
@@ -266,7 +270,7 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
                 continue
             for row in self.transform_proba([[sentence]], domain=domain)[0]:
                 probable = row and 1.0 - math.fsum(row.values()) <= self.none_threshold
-                result.append(row if probable else None)
+                result.append(_likely(row) if probable else None)
         return result
 
     # --- finding types --------------------------------------------------------------------------
@@ -397,7 +401,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         ]
 
     def _types_of(self, narrative: Narrative, domain: str | None) -> DomainTypes:
-        check_is_fitted(self, "domains_")
+        if not hasattr(self, "domains_"):
+            not_fitted(self)
         name = narrative.domain if domain is None else domain
         if name in self.domains_:
             return self.domains_[name]
@@ -440,7 +445,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         The values are enough to map new sentences, and small enough to be kept in another file,
         such as that of a script.
         """
-        check_is_fitted(self, "domains_")
+        if not hasattr(self, "domains_"):
+            not_fitted(self)
         settings = self.get_params(deep=False)
         settings["vectors"] = any(
             isinstance(d.measure, WordMeasure) and bool(d.measure.weights.vectors)
@@ -517,6 +523,12 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         """
         data, where = _extractor_file.read(path)
         return cls.from_dict(data, similarity=similarity, parser=parser, where=where)
+
+
+def _likely(weights: dict[str, float]) -> dict[str, float]:
+    """Leave out what is next to impossible: each event that remains has to be weighed."""
+    least = LEAST_WEIGHT * max(weights.values())
+    return {event: weight for event, weight in weights.items() if weight >= least}
 
 
 @cache

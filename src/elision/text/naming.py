@@ -19,7 +19,8 @@ __all__ = ["name_types"]
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LONGEST = 40
 # Prepositions of one meaning, so that names agree.
-_SAME = {"into": "in", "onto": "on", "inside": "in", "of": ""}
+_SAME = {"into": "in", "onto": "on", "inside": "in"}
+_UNSAID = {"of": ""}
 
 
 def name_types(types: Sequence[Sequence[tuple[Wording, int]]]) -> list[str]:
@@ -69,7 +70,8 @@ def name_types(types: Sequence[Sequence[tuple[Wording, int]]]) -> list[str]:
         if not names[number]:
             verb = verbs[number]
             ranked = _telling_apart(tails[number], everywhere[verb])
-            names[number] = _free(_candidates(types[number], verb, ranked), used)
+            shown = [_as_told(types[number], verb, tail) for tail in ranked]
+            names[number] = _free(_candidates(types[number], verb, shown), used)
             used.add(names[number])
     return names
 
@@ -96,9 +98,25 @@ def _tails(told: Sequence[tuple[Wording, int]], verb: str) -> Counter[str]:
     found: Counter[str] = Counter()
     for wording, count in told:
         if not verb or _predicate(wording) == verb:
-            for tail in dict.fromkeys(_phrases(wording)):
+            for tail in dict.fromkeys(map(_same, _phrases(wording))):
                 found[tail] += count
     return found
+
+
+def _as_told(told: Sequence[tuple[Wording, int]], verb: str, tail: str) -> str:
+    """Return a tail with the preposition that it is most often told with: "into", not "in"."""
+    found: Counter[str] = Counter()
+    for wording, count in told:
+        if not verb or _predicate(wording) == verb:
+            for phrase in _phrases(wording):
+                if _same(phrase) == tail:
+                    found[phrase] += count
+    return _most_told(found) or tail
+
+
+def _same(phrase: str) -> str:
+    first, _, rest = phrase.partition(" ")
+    return f"{_SAME[first]} {rest}".strip() if rest and first in _SAME else phrase
 
 
 def _telling_apart(own: Counter[str], everywhere: Counter[str]) -> list[str]:
@@ -117,7 +135,7 @@ def _candidates(told: Sequence[tuple[Wording, int]], verb: str, tails: Sequence[
 
 
 def _phrases(wording: Wording) -> list[str]:
-    """Return the object, then prepositional phrases: "clothes", "in dryer"."""
+    """Return the object and the prepositional phrases: "clothes", "into dryer"."""
     wordnet = WordNet.load()
     tokens = [match[0].lower() for match in _WORD.finditer(wording.text)]
     found: list[str] = []
@@ -131,7 +149,7 @@ def _phrases(wording: Wording) -> list[str]:
         if token in lexicon.CONJUNCTIONS or token in lexicon.SUBORDINATORS:
             break
         if token in lexicon.PREPOSITIONS and token != wording.particle:
-            preposition = _SAME.get(token, token)
+            preposition = _UNSAID.get(token, token)
         elif noun and not content.isdisjoint({token, noun}) and token not in lexicon.CLOSED:
             following = tokens[at + 1] if at + 1 < len(tokens) else ""
             if following in lexicon.CLOSED or not wordnet.lemma(following, "n"):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from elision.text import lexicon
 from elision.text.wordnet import WordNet
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from elision.text.parse import Parser
 
@@ -147,6 +147,8 @@ def gather(narratives: Sequence[Sequence[Wording]]) -> Told:
     >>> [wording.text for wording in told.wordings], told.place.tolist()
     (['hear bell', 'open door'], [0, 1, 1])
     """
+    from scipy import sparse  # noqa: PLC0415 - slow, and no question to a script comes here
+
     found: dict[object, int] = {}
     wordings: list[Wording] = []
     place: list[int] = []
