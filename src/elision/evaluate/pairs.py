@@ -117,10 +117,8 @@ def table(pairs: Sequence[Pair]) -> str:
     }
     for name, right in kinds.items():
         if right:
-            share = sum(right) / len(right)
-            lines.append(
-                f"| {name} | {sum(right)} | {len(right)} | {share:.1%} |".replace("%", " %")
-            )
+            share = f"{100 * sum(right) / len(right):.1f} %"
+            lines.append(f"| {name} | {sum(right)} | {len(right)} | {share} |")
     return "\n".join(lines)
 
 
