@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from elision.learn.counts import CountsModel
     from elision.learn.observe import Event, Stage
     from elision.script import Script
+    from elision.text.hand import HandTypes
 
 METHODS: dict[str, tuple[type[SEMHMM | ScriptLearner], dict[str, Any]]] = {
     "default": (ScriptLearner, {}),
@@ -94,6 +95,7 @@ def learn_domains(
     *,
     source: str = "-",
     only: str | None = None,
+    types: HandTypes | None = None,
     method: str,
     settings: Mapping[str, Any],
     resume: bool,
@@ -104,13 +106,14 @@ def learn_domains(
     Narratives of raw sentences are turned into events first, and what does that is saved with the
     script. With one domain ``output`` is the script's file, with several a folder. Progress of a
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it.
-    ``source`` is the file that the corpus came from, which is not overwritten.
+    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
+    hand which sentence tells which event.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
     for part in parts.values():
         _check_lengths(part)
-    told = {domain: as_events(part) for domain, part in parts.items()}
+    told = {domain: as_events(part, types=types) for domain, part in parts.items()}
     paths = _paths(output, corpus.domains, tuple(told), source)
     checkpoints: list[Checkpoint] = []
     found = []
@@ -160,16 +163,27 @@ class Told:
         return {**named, "extractor": self.extractor.to_dict()}
 
 
-def as_events(part: Corpus, names: Mapping[str, str] | None = None) -> Told:
+def as_events(
+    part: Corpus, names: Mapping[str, str] | None = None, *, types: HandTypes | None = None
+) -> Told:
     """Turn the narratives of one domain into events, if they are sentences.
 
-    ``names`` gives some events another name; those that get the same name become one.
+    Where both are known, or ``types`` were made by hand, the sentences are what teaches the script
+    to understand others. ``names`` gives some events another name; those that get the same name
+    become one.
     """
     names = names or {}
-    if part.has_events:
+    if types is not None:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part, types.labels(part))
+    elif not part.has_events:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part)
+    elif all(one.steps is not None for one in part):
+        extractor = EventExtractor().fit(part, part.events)
+        mapped = part
+    else:
         return Told([tuple(names.get(event, event) for event in one) for one in part.events])
-    extractor = EventExtractor()
-    mapped = extractor.fit_transform(part)
     events = [tuple(names.get(event, event) for event in one) for one in mapped.events]
     if names:
         _rename(extractor, names, events)

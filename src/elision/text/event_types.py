@@ -187,7 +187,11 @@ def nearness(similarity: NDArray[np.float64], types: Sequence[EventType]) -> NDA
 
 
 def describe(
-    told: Told, clusters: Clusters, measure: Measure, keep: Sequence[int]
+    told: Told,
+    clusters: Clusters,
+    measure: Measure,
+    keep: Sequence[int],
+    names: Sequence[str] | None = None,
 ) -> list[EventType]:
     """Return the types that some groups of wordings make, most told first.
 
@@ -201,6 +205,8 @@ def describe(
         The similarity.
     keep
         The groups to describe.
+    names
+        Their names, where they have some.
     """
     count = told.count.astype(np.int64)
     parts = []
@@ -212,7 +218,7 @@ def describe(
         order, cohesion = _central(wordings, count[members].astype(float), measure)
         pairs = [(wordings[at], int(count[members[at]])) for at in order]
         parts.append((tellers, cohesion, pairs))
-    names = name_types([pairs for _, _, pairs in parts])
+    names = name_types([pairs for _, _, pairs in parts]) if names is None else names
     return [
         EventType(name, tellers, cohesion, tuple(w for w, _ in pairs), tuple(c for _, c in pairs))
         for name, (tellers, cohesion, pairs) in zip(names, parts, strict=True)
