@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 import elision as el
-from serving import Running, hostile, large
+from elision.learning import as_events
+from serving import Running, hostile, large, tickets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
 
 TELLINGS = Path(el.__file__).with_name("data") / "tellings.jsonl"
 SHORT = 40
@@ -24,13 +28,16 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("scripts")
     tea = el.read(TELLINGS).domain("making tea")
     spoken = el.Corpus(el.Narrative(None, one.steps, one.domain, one.id) for one in tea)
-    extractor = el.EventExtractor(vectors=False)
-    learner = el.SEMHMM(score="marginal", random_state=0).fit(extractor.fit_transform(spoken))
+    heard = as_events(spoken)
+    learner = el.ScriptLearner(wording=heard.wording).fit(heard.events)
+    door = el.ScriptLearner().fit(el.examples.doorbell_tellings())
     made = {
         "doorbell": el.examples.doorbell(),
-        "tea": learner.script_.noted(domain="making tea", extractor=extractor.to_dict()),
+        "tea": learner.script_.noted(**heard.notes("making tea")),
         "hostile": hostile(),
         "large": large(),
+        "door": door.script_.noted(activity="answering the door"),
+        "tickets": el.ScriptLearner().fit(tickets()).script_.noted(activity="tickets"),
     }
     for name, script in made.items():
         script.save(folder / f"{name}.json")
@@ -49,6 +56,44 @@ def chromium() -> str:
     if found is None:
         pytest.fail("no chromium: `make test` installs Debian's, or `apt-get install chromium`")
     return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
+    """Open the page; afterwards nothing may have gone wrong, nor anything left the machine."""
+    problems: list[str] = []
+    contexts = []
+
+    def asked(url: str) -> None:
+        if not url.startswith((server.url, "blob:")):
+            problems.append(f"asked {url}")
+
+    def open_page(link: str = "", **options: Any) -> Page:
+        size = options.pop("size", (1280, 900))
+        viewport = {"width": size[0], "height": size[1]}
+        context = browser.new_context(viewport=viewport, accept_downloads=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda said: problems.append(f"{said.type}: {said.text}"))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: asked(request.url))
+        page.goto(f"{server.url}#{link}")
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
 
 
 @pytest.fixture(scope="session")

@@ -143,7 +143,8 @@ def _warm_up(shelf: Shelf) -> None:
     from elision.serve.restore import restore  # noqa: PLC0415
 
     for held in shelf:
-        restore(held, Asking([*held.script.events[:1], "?"], finished=True))
+        told: list[str | None] = [*held.script.events[:1], None]
+        restore(held, Asking(told, finished=True, path=True))
         outlined(held)
         pictures.small(held)
         held.sentence("warm up")

@@ -9,6 +9,7 @@ import numpy as np
 from elision.ask.restoring import left_out
 from elision.outline import steps_told
 from elision.serve import messages
+from elision.serve.outlines import spoken
 from elision.serve.verdict import is_odd
 
 if TYPE_CHECKING:
@@ -58,17 +59,23 @@ def _worth_reading(outline: Outline, drawn: Iterable[tuple[str, ...]]) -> list[t
     every = dict.fromkeys(
         version for told in drawn for version in (told, _thinned(told)) if len(version) > 1
     )
-    return sorted(every, key=lambda told: -_worth(outline, told))
+    ranked = sorted(every, key=lambda told: -_worth(outline, told))
+    return [told for told in ranked if _unsaid(outline, told)[0]] or ranked
 
 
 def _worth(outline: Outline, told: Sequence[str]) -> float:
     """How good a telling is to read: of some length, with some steps left out in several places."""
+    unsaid, places = _unsaid(outline, told)
+    repeated = len(told) - len(set(told))
+    return min(places, 2) - abs(len(told) - LINES) - abs(unsaid - UNSAID) - 2 * repeated
+
+
+def _unsaid(outline: Outline, told: Sequence[str]) -> tuple[int, int]:
+    """How many steps were probably left out, and between how many lines."""
     left = left_out(outline, steps_told(outline, told), finished=True)
     probable = left.unsaid >= PROBABLE
     places = {place for place in left.place[probable].tolist() if 0 < place < len(told)}
-    repeated = len(told) - len(set(told))
-    away = abs(len(told) - LINES) + abs(int(np.count_nonzero(probable)) - UNSAID)
-    return min(len(places), 2) - away - repeated
+    return int(np.count_nonzero(probable)), len(places)
 
 
 def _thinned(told: Sequence[str]) -> tuple[str, ...]:
@@ -91,7 +98,12 @@ def _first(held: Held, ranked: Sequence[tuple[str, ...]], *, odd: bool) -> tuple
 
 def _spoken(held: Held, told: Sequence[str]) -> list[str]:
     """The events as somebody once told them."""
-    words = {step.event: step.wording[0] for step in held.script.outline().steps if step.wording}
+    outline = held.script.outline()
+    words = {
+        step.event: spoken(outline, number)
+        for number, step in enumerate(outline.steps)
+        if step.wording
+    }
     if not words and (extractor := held.script.extractor) is not None:
         words = {
             one.name: one.sentences[0]

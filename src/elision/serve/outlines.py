@@ -45,7 +45,7 @@ def style() -> str:
 def spoken(outline: Outline, step: int) -> str:
     """How a step is said: in somebody's own words, if such are kept, or else by its name."""
     one = outline.steps[step]
-    return cleaned(one.wording[0] if one.wording else one.name.replace("_", " "))
+    return cleaned(one.wording[0].rstrip(". ") if one.wording else one.name.replace("_", " "))
 
 
 def _outlined(outline: Outline, room: float | None) -> messages.Outlined:

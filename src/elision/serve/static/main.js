@@ -129,7 +129,7 @@ async function loadScript() {
   byId("summary").textContent = summary;
   const kind = sentences ? "sentence" : "event";
   byId("hint").textContent =
-    `One ${kind} a line; change any of them. ? stands for what you do not know. Tab or a click takes a line that is offered, Enter goes on.`;
+    `In solid ink what is told, in amber what was probably left out. Change any line: one ${kind} each, ? for what you do not know. A click or Tab puts an amber step in, Enter goes on to the next line.`;
   byId("examples").replaceChildren(
     "Examples:",
     ...examples.map((example) =>

@@ -61,7 +61,7 @@ function partOf(answer, { step, lines, unsaid, astray }, least, until) {
 function marking(step) {
   const inside = step.querySelector("svg");
   const texts = [...inside.querySelectorAll("text")];
-  const foot = texts.find((text) => text.classList.contains("percent")) ?? texts.at(-1);
+  const foot = texts.find((text) => !text.classList.contains("name")) ?? texts.at(-1);
   const text = document.createElementNS(SVG, "text");
   text.setAttribute("class", "note mark");
   text.setAttribute("x", texts[0]?.getAttribute("x") ?? "8");

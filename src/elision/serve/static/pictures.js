@@ -18,9 +18,9 @@ export class Pictures {
     Object.assign(this, { page, remember, attempt, onStates });
     this.answer = null;
     this.outline = null; // what is known of the outline
-    const onMove = () => {
-      const { shown } = this;
-      remember({ box: shown.moved ? shown.view.map(Math.round).join(",") : "" });
+    const onMove = (view) => {
+      if (page.loading || view !== this.shown) return;
+      remember({ box: view.moved ? view.view.map(Math.round).join(",") : "" });
     };
     this.steps = new OutlineView(byId("outline"), {
       onLook: (step) => this.tellStep(step),
@@ -92,7 +92,7 @@ export class Pictures {
   }
 
   async showSplit() {
-    byId("split").setAttribute("aria-pressed", this.split);
+    byId("split").textContent = this.split ? "Back to the outline" : "Split into states";
     byId("outline").hidden = this.split;
     byId("drawing").hidden = !this.split;
     byId("hiding").hidden = !this.split;
@@ -250,6 +250,6 @@ export class Pictures {
 }
 
 const OUTLINE =
-  "The steps in their usual order; the bar is how many tellings mention a step. Lines you tell turn blue, steps that you probably did and did not mention turn amber. Nothing moves while you write.";
+  "The steps in their usual order. Blue: told above. Amber: probably done, but not told, by the same numbers. The small bars: how many tellings mention a step.";
 const STATES =
-  "The states of the script that was learned: thick lines are common ways; the more broken a box's border, the more often it is passed without a word. The likeliest way of your telling is lit.";
+  "The states of the script that was learned: thick lines are common ways; the more broken a border, the more often a state is passed without a word. The likeliest way of the telling is lit.";

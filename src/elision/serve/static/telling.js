@@ -103,12 +103,26 @@ export class Telling {
   show(answer) {
     this.answer = answer;
     if (answer.lines.length !== this.lines.length) return;
+    if (this.split()) return;
     this.fill();
     const at = this.writing;
     const { kind, near, text } = answer.lines[at] ?? {};
     // Where sentences are understood, whatever one types may be a sentence.
     if (kind === "writing" && !this.sentences && !this.suggestions.shown && text === this.lines[at])
       this.suggestions.suggest(this.fields()[at], near);
+  }
+
+  /** Give each part of a line that tells several things a line of its own; says whether one did. */
+  split() {
+    const { lines } = this.answer;
+    const at = lines.findIndex(({ parts }, number) => parts.length > 1 && number !== this.writing);
+    if (at < 0 || this.lines.length >= MOST_LINES) return false;
+    this.lines.splice(at, 1, ...lines[at].parts);
+    this.answer = null;
+    const { writing } = this;
+    this.render(writing === null ? null : writing + (writing > at ? lines[at].parts.length - 1 : 0));
+    this.changed({ goesOn: this.finished });
+    return true;
   }
 
   fill() {
@@ -132,7 +146,7 @@ export class Telling {
     }
     for (const row of this.place.querySelectorAll(".line")) this.fillLine(row);
     const last = this.fields().at(-1);
-    last.placeholder = this.text ? "" : "What happened first?";
+    last.placeholder = this.text ? "and then?" : "What happened first?";
   }
 
   nextLine() {
@@ -166,7 +180,8 @@ export class Telling {
     if (heard && heard.toLowerCase() !== line.text.trim().toLowerCase() && line.kind !== "event")
       found.push(make("span", { class: "means" }, "taken for ", named(heard)));
     if (strange) {
-      found.push(make("span", { class: "means" }, "not known here; it is passed over."));
+      if (!line.flags.length)
+        found.push(make("span", { class: "means" }, "not known here; it is passed over."));
       if (line.near.length)
         found.push(make("span", { class: "means" }, "Did you mean ", ...offers(line.near, put), "?"));
     }
@@ -201,18 +216,28 @@ export class Telling {
   }
 
   typed(field) {
+    // Browsers put several lines in one after the other: rows are made when all are there.
+    if (field.value.includes("\n")) {
+      clearTimeout(this.pasting);
+      this.pasting = setTimeout(() => this.pasted(field), 0);
+      return;
+    }
+    this.lines[this.fields().indexOf(field)] = field.value;
+    grow(field);
+    const row = field.closest(".line");
+    row.classList.remove("strange", "odd");
+    row.querySelector(".below").replaceChildren();
+    this.suggestions.suggest(field, []);
+    this.changed();
+  }
+
+  pasted(field) {
     const at = this.fields().indexOf(field);
     const parts = field.value.split("\n");
     this.lines.splice(at, 1, ...parts);
     this.lines.length = Math.min(this.lines.length, MOST_LINES);
-    if (parts.length > 1) this.render(at + parts.length - 1);
-    else {
-      grow(field);
-      const row = field.closest(".line");
-      row.classList.remove("strange", "odd");
-      row.querySelector(".below").replaceChildren();
-      this.suggestions.suggest(field, []);
-    }
+    this.answer = null;
+    this.render(at + parts.length - 1);
     this.changed();
   }
 

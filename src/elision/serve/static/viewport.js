@@ -115,7 +115,7 @@ export class Viewport {
     this.view = view;
     this.svg.setAttribute("viewBox", view.map((value) => value.toFixed(1)).join(" "));
     this.svg.classList.toggle("zoomed", this.inside());
-    this.onMove();
+    this.onMove(this);
   }
 
   inside() {

@@ -1,0 +1,76 @@
+"""The page as a person uses it: typing, waiting, looking, keeping files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import axe_playwright_python
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+
+
+def serious(page: Page) -> list[str]:
+    """What axe-core finds that keeps people out."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def kept(page: Page, button: str) -> bytes:
+    """Click a button that saves a file, and return what is in it."""
+    if page.locator("#share").get_attribute("open") is None:
+        page.locator("#share summary").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button).click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def line(page: Page, number: int) -> Locator:
+    """The field of a line, counted from 1."""
+    return page.get_by_label(f"Line {number}", exact=True)
+
+
+def lines(page: Page) -> list[str]:
+    """The told lines, without an empty one at the end."""
+    found = [field.input_value() for field in page.locator("#lines textarea").all()]
+    return found[:-1] if found and not found[-1] else found
+
+
+def answered(page: Page, telling: str) -> None:
+    """Wait until the page has caught up with a telling."""
+    expect(page.locator("#lines")).to_have_attribute("data-for", telling)
+
+
+def tell(page: Page, telling: str, *, done: bool = False) -> None:
+    """Empty the page, type a telling, and wait for the answer."""
+    page.get_by_role("button", name="Empty page").click()
+    answered(page, "")
+    line(page, 1).fill(telling)
+    answered(page, telling)
+    if done:
+        finish(page)
+
+
+def finish(page: Page) -> None:
+    page.get_by_role("button", name="That is all").click()
+    expect(page.get_by_role("button", name="Go on writing")).to_be_visible()
+
+
+def view_box(page: Page, place: str = "#outline") -> list[float]:
+    text = page.locator(f"{place} > svg").get_attribute("viewBox") or ""
+    return [float(part) for part in text.split()]
+
+
+def step(page: Page, name: str) -> Locator:
+    """A step of the outline by its name."""
+    title = f'xpath=./*[local-name()="title"][starts-with(normalize-space(), "{name}")]'
+    return page.locator("#outline .step[data-step]").filter(has=page.locator(title)).first
