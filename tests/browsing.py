@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +28,11 @@ def serious(page: Page) -> list[str]:
 
 def kept(page: Page, button: str) -> bytes:
     """Click a button that saves a file, and return what is in it."""
-    if page.locator("#share").get_attribute("open") is None:
+    wanted = page.get_by_role("button", name=button)
+    if not wanted.is_visible():
         page.locator("#share summary").click()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=button).click()
+        wanted.click()
     return Path(waiting.value.path()).read_bytes()
 
 
@@ -71,6 +73,6 @@ def view_box(page: Page, place: str = "#outline") -> list[float]:
 
 
 def step(page: Page, name: str) -> Locator:
-    """A step of the outline by its name."""
-    title = f'xpath=./*[local-name()="title"][starts-with(normalize-space(), "{name}")]'
-    return page.locator("#outline .step[data-step]").filter(has=page.locator(title)).first
+    """A step of the outline by its name, if that stands on one line."""
+    label = page.locator("text.name", has_text=re.compile(f"^{re.escape(name)}$"))
+    return page.locator("#outline .step[data-step]").filter(has=label).first

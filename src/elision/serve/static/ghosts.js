@@ -5,10 +5,13 @@ import { cut, make, named, percent } from "./dom.js";
 const LISTED = 0.05; // steps of a gap less probable than this are not named
 const TICK = 0.1; // gaps less probable than this have no tick
 const NAMED = 4;
-const PALEST = 0.62;
+const PALEST = 0.84; // paler is not legible
 
 /** How dark what is so probable is drawn; it stays legible. */
-const ink = (share) => ({ "--ink": (PALEST + (1 - PALEST) * share).toFixed(2) });
+const ink = (share) => ({
+  "--ink": (PALEST + (1 - PALEST) * share).toFixed(3),
+  "--weight": Math.round(350 + 350 * share),
+});
 
 /** Steps of a gap that are named at a threshold: those above it, or else the likeliest one. */
 export function namedSteps(gap, answer, least) {

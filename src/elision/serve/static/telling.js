@@ -203,7 +203,7 @@ export class Telling {
   toggle(at) {
     if (!this.opened.delete(at)) this.opened.add(at);
     this.fill();
-    this.place.querySelector(`[data-gap="${at}"] button`)?.focus();
+    this.place.querySelector(`[data-gap="${at}"] :is(.more, .tick)`)?.focus();
     this.onShow();
   }
 
