@@ -182,6 +182,8 @@ class TellingModel:
         log-probabilities is.
     missing
         How probable it is that an event is missing from the record.
+    usual
+        How odd tellings were that were not learned from, for comparison.
     """
 
     def __init__(
@@ -191,6 +193,7 @@ class TellingModel:
         backward: Chain | None = None,
         *,
         missing: Missing | None = None,
+        usual: ArrayLike | None = None,
     ) -> None:
         self._events = tuple(events)
         for chain in (forward, backward):
@@ -199,6 +202,7 @@ class TellingModel:
                 raise ScriptError(f"{problem} {len(self._events)}")
         self._forward, self._backward, self._missing = forward, backward, missing
         self._size = len(self._events)
+        self._usual = None if usual is None else _ascending(usual)
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -220,9 +224,22 @@ class TellingModel:
         """How log-odds of insertion become probabilities, if that was learned."""
         return self._missing
 
+    @property
+    def usual(self) -> NDArray[np.float64] | None:
+        """How odd tellings were that were not learned from, ascending, if that is known."""
+        return self._usual
+
     def with_missing(self, missing: Missing | None) -> TellingModel:
         """Return the same model with another notion of what is missing."""
-        return TellingModel(self._events, self._forward, self._backward, missing=missing)
+        return TellingModel(
+            self._events, self._forward, self._backward, missing=missing, usual=self._usual
+        )
+
+    def with_usual(self, usual: ArrayLike | None) -> TellingModel:
+        """Return the same model with other tellings to compare with."""
+        return TellingModel(
+            self._events, self._forward, self._backward, missing=self._missing, usual=usual
+        )
 
     def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
         """Log-probability of each event given those before it, and of the end, a narrative each."""
@@ -313,6 +330,7 @@ class TellingModel:
             and self._forward == other._forward
             and self._backward == other._backward
             and self._missing == other._missing
+            and np.array_equal(_or_none(self._usual), _or_none(other._usual))
         )
 
     def __hash__(self) -> int:
@@ -321,6 +339,20 @@ class TellingModel:
     def __repr__(self) -> str:
         directions = "forward only" if self._backward is None else "both directions"
         return f"TellingModel({len(self._events)} events, {directions})"
+
+
+def _ascending(values: ArrayLike) -> NDArray[np.float64]:
+    """Numbers that a file can hold, in order and fixed."""
+    with np.errstate(over="ignore"):
+        found = np.sort(np.asarray(values, np.float32).astype(np.float64))
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise ScriptError("telling model: the oddness of usual tellings is not a list of numbers")
+    found.setflags(write=False)
+    return found
+
+
+def _or_none(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    return np.full(1, np.inf) if values is None else values
 
 
 def _compute(what: str, chain: Chain, events: NDArray[np.int64], *arguments: Any) -> None:

@@ -38,6 +38,7 @@ class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
     forward: PackedChain
     backward: PackedChain | None
     missing: tuple[float, float, float] | None
+    usual: bytes | None = None
 
 
 def pack(model: TellingModel) -> PackedTelling:
@@ -45,7 +46,8 @@ def pack(model: TellingModel) -> PackedTelling:
     backward = None if model.backward is None else _packed(model.backward)
     found = model.missing
     missing = None if found is None else (found.constant, found.odds, found.rivals)
-    return PackedTelling(_packed(model.forward), backward, missing)
+    usual = None if model.usual is None else model.usual.astype("<f4").tobytes()
+    return PackedTelling(_packed(model.forward), backward, missing, usual)
 
 
 def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingModel:
@@ -62,6 +64,7 @@ def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingM
             _chain(packed.forward, len(events), where),
             None if packed.backward is None else _chain(packed.backward, len(events), where),
             missing=None if packed.missing is None else Missing(*packed.missing),
+            usual=None if packed.usual is None else _array(packed.usual, "<f4", where),
         )
     except ScriptError as error:
         raise FileFormatError(f"damaged script file: {error}", where=where) from None
