@@ -35,9 +35,7 @@ MEASURES: dict[str, Callable[[Conformance], float]] = {
     "p-value": lambda one: -(one.p_value or 0.0),
     "fitness": lambda one: -one.fitness,
     "mean surprise": lambda one: -one.log_prob / (len(one.told) + 1),
-    "largest surprise": lambda one: max(
-        (one.ending, *(s for s in one.surprises if s is not None))
-    ),
+    "largest surprise": lambda one: max((one.ending, *(s for s in one.surprises if s is not None))),
 }
 
 Case = tuple[str, ...]

@@ -87,8 +87,7 @@ def measure_faults(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     """Area under the curve, by fault and measure."""
     runs = _fault_runs(corpus, seeds, method)
     return [
-        {"name": measure} | _means([areas[measure] for areas, _ in runs])
-        for measure in runs[0][0]
+        {"name": measure} | _means([areas[measure] for areas, _ in runs]) for measure in runs[0][0]
     ]
 
 

@@ -10,7 +10,6 @@ from elision.ask.restoring import left_out
 from elision.outline import steps_told
 from elision.serve import messages
 from elision.serve.outlines import spoken
-from elision.serve.verdict import is_odd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,7 +90,7 @@ def _first(held: Held, ranked: Sequence[tuple[str, ...]], *, odd: bool) -> tuple
     """The first telling that is odd or is not, or else the first of all."""
     for told in ranked[:TRIED]:
         (found,) = held.script.conform([told])
-        if is_odd(found) == odd:
+        if found.odd == odd:
             return told
     return ranked[0]
 

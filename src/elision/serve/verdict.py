@@ -13,15 +13,7 @@ if TYPE_CHECKING:
     from elision.script import Script
     from elision.serve.lines import Said
 
-UNUSUAL = 0.05
-"""One ordinary telling in twenty is called odd."""
-
 SKIPPED = "usually told, and missing here"
-
-
-def is_odd(found: Conformance) -> bool:
-    """Whether a telling is so improbable as few are."""
-    return found.p_value is not None and found.p_value <= UNUSUAL
 
 
 def judged(
@@ -42,7 +34,7 @@ def judged(
     ]
     (found,) = script.conform([items], unknown="ignore")
     places = [one.line for one in said]
-    for flag in found.flags if is_odd(found) else ():
+    for flag in found.flags if found.odd else ():
         if flag.kind == "skipped":
             gap = places[flag.position] if flag.position < len(places) else len(lines)
             gaps[gap].flags.append(messages.Oddity(flag.kind, flag.event, SKIPPED))
@@ -51,11 +43,11 @@ def judged(
         step = heard[flag.position][1]
         if flag.kind == "out of order" and step is not None:
             now[step].astray = True
-    return messages.Verdict(is_odd(found), found.p_value, _summary(found))
+    return messages.Verdict(found.odd, found.p_value, _summary(found))
 
 
 def _summary(found: Conformance) -> str:
-    if not is_odd(found):
+    if not found.odd:
         return "A usual telling."
     kinds = {flag.kind for flag in found.flags}
     reasons = [
@@ -65,6 +57,8 @@ def _summary(found: Conformance) -> str:
             ("impossible", "something in it cannot be told there"),
             ("out of order", "something in it is out of order"),
             ("repeated", "something in it is told once too often"),
+            ("superfluous", "something in it does not belong there"),
+            ("replaced", "something in it stands in place of something else"),
             ("skipped", "something that is usually told is missing"),
         )
         if kind in kinds
