@@ -53,9 +53,11 @@ class TestOutline:
         step(page, "open door").click()
         page.mouse.move(5, 5)
         expect(details.locator("h3")).to_have_text("open door")
-        details.get_by_role("button", name="walk to door").click()
-        expect(details.locator("h3")).to_have_text("walk to door")
-        page.locator("#outline .link .reach").first.dispatch_event("click")
+        details.get_by_role("button", name="look through peephole").click()
+        expect(details.locator("h3")).to_have_text("look through peephole")
+        page.locator('#outline .link[data-before=""] .reach').dispatch_event("click")
+        expect(details).to_contain_text("Most tellings begin with hear doorbell")
+        page.locator('#outline .link[data-before="0"] .reach').dispatch_event("click")
         expect(details).to_contain_text(re.compile(r"hear doorbell, then walk to door: \d+ of \d+"))
 
     def test_the_panel_starts_at_its_top(self, visit: Callable[..., Page]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,10 +104,22 @@ def _instead(outline: Outline, step: int) -> list[int]:
 
 
 def _bonds(outline: Outline) -> list[messages.Bond]:
-    """Directly neighbouring steps, with the tellings for and against their order."""
-    return [
-        messages.Bond(before, after, relation.holds, relation.broken)
-        for relation in outline.relations
-        for before in outline.units[relation.before].steps
-        for after in outline.units[relation.after].steps
-    ][:MOST_BONDS]
+    """Directly neighbouring steps, with the tellings for and against their order.
+
+    Of steps that are done together or not at all nothing is counted.
+    """
+    together = [
+        messages.Bond(before, after, 0, 0)
+        for unit in outline.units
+        for branch in unit.branches
+        for before, after in pairwise(branch)
+    ]
+    return (
+        together
+        + [
+            messages.Bond(before, after, relation.holds, relation.broken)
+            for relation in outline.relations
+            for before in outline.units[relation.before].steps
+            for after in outline.units[relation.after].steps
+        ][:MOST_BONDS]
+    )

@@ -62,13 +62,18 @@ function counted(outline, one, other) {
 /** Show what leads from some steps of the outline to others. */
 export function showBond(outline, before, after) {
   const found = outline.bonds.filter(
-    (bond) => before.includes(bond.before) && after.includes(bond.after) && bond.holds + bond.broken,
+    (bond) => before.includes(bond.before) && after.includes(bond.after),
   );
   const name = (step) => named(outline.steps[step].name);
-  put(
+  if (!before.length || !after.length) {
+    const steps = [...before, ...after].flatMap((step, at) => (at ? [" or ", name(step)] : [name(step)]));
+    const lead = before.length ? "Most tellings end with " : "Most tellings begin with ";
+    return put(make("h3", {}, before.length ? "The end" : "The beginning"), make("p", {}, lead, ...steps, "."));
+  }
+  return put(
     make("h3", {}, "What comes first"),
     found.length
-      ? make("p", {}, "Of the tellings that tell both, so many tell them in this order:")
+      ? make("p", {}, "In this order, of the tellings that tell both:")
       : make("p", {}, "No telling tells both of these steps."),
     ...found.slice(0, MOST).map((bond) =>
       make(
@@ -77,7 +82,9 @@ export function showBond(outline, before, after) {
         name(bond.before),
         ", then ",
         name(bond.after),
-        `: ${bond.holds} of ${bond.holds + bond.broken}`,
+        bond.holds + bond.broken
+          ? `: ${bond.holds} of ${bond.holds + bond.broken}`
+          : ": both are done, or neither",
       ),
     ),
   );

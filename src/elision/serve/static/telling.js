@@ -108,7 +108,8 @@ export class Telling {
     const at = this.writing;
     const { kind, near, text } = answer.lines[at] ?? {};
     // Where sentences are understood, whatever one types may be a sentence.
-    if (kind === "writing" && !this.sentences && !this.suggestions.shown && text === this.lines[at])
+    const strange = ["writing", "unknown"].includes(kind) && text === this.lines[at];
+    if (strange && !this.sentences && !this.suggestions.shown && this.dismissed !== text)
       this.suggestions.suggest(this.fields()[at], near);
   }
 
@@ -283,8 +284,9 @@ export class Telling {
   /** A line that was left is read as it stands. */
   left() {
     setTimeout(() => {
+      if (this.writing !== null) return;
       this.suggestions.close();
-      if (this.writing === null) this.onChange({ quietly: true });
+      this.onChange({ quietly: true });
     }, 150);
   }
 
@@ -355,6 +357,7 @@ export class Telling {
   }
 
   escape() {
+    this.dismissed = this.lines[this.writing];
     if (this.suggestions.close()) return true;
     this.leaving = true;
     return false;
