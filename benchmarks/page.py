@@ -5,9 +5,9 @@
 learns a script from 70 % of the tellings of each file (of its largest domain, unless one is named),
 serves them, types held-out tellings key by key in Debian's chromium, and prints one JSON object.
 For each file it has the median and the 95th percentile of the milliseconds from a key to the
-painted answer. ``odd`` are shares of held-out tellings, over all domains of all files, that the page
-calls odd when they are finished: as they are, with two neighbours swapped, and with a step put in
-that nobody told; ``judged_early`` counts those of which it judged the first two lines.
+painted answer. ``odd`` are shares of held-out tellings, as many from each file, that the page calls
+odd when they are finished: as they are, with two neighbours swapped, and with a step put in that
+nobody told; ``judged_early`` counts those of which it judged the first two lines.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def timed(
 def typing(page: Page, tellings: list[tuple[str, ...]], keys: int) -> list[float]:
     page.evaluate(WATCH)
     for telling in tellings:
-        page.get_by_role("button", name="Empty page").click()
+        page.get_by_role("button", name="Write your own").click()
         for line in telling:
             for letter in line:
                 before = page.evaluate("window.times.length")
@@ -137,8 +137,13 @@ def typing(page: Page, tellings: list[tuple[str, ...]], keys: int) -> list[float
 def verdicts(learned: list[Any], count: int) -> dict[str, Any]:
     """What the page calls odd."""
     rng = np.random.default_rng(0)
-    cases = [(Held(name, name, script), one) for _, name, script, told in learned for one in told]
-    chosen = [cases[k] for k in rng.permutation(len(cases))[:count].tolist()]
+    files = list(dict.fromkeys(file for file, *_ in learned))
+    chosen = []
+    for source in files:
+        own = [(Held(name, name, script), told) for file, name, script, told in learned if file == source]
+        cases = [(held, one) for held, told in own for one in told]
+        order = rng.permutation(len(cases))[: count // len(files)].tolist()
+        chosen += [cases[k] for k in order]
     odd: dict[str, list[bool]] = {"untouched": [], "two_swapped": [], "foreign_step": []}
     early = 0
     for held, told in chosen:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from browsing import line, step, tell, view_box
+from visiting import line, step, tell, view_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import elision as el
-from browsing import kept, line, lines, serious, step, tell, view_box
+from visiting import kept, line, lines, serious, step, tell, view_box
 from serving import HOSTILE, upload
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class TestEverybody:
         assert high > 0.9 * view_box(page)[3] * 350 / view_box(page)[2]  # nothing scrolls inside
         step(page, "open door").tap()
         expect(page.locator("#details h3")).to_have_text("open door")
-        page.get_by_role("button", name="with an open place").tap()
+        page.get_by_role("button", name="with a gap").tap()
         expect(page.locator("#lines .open")).to_be_visible()
         page.screenshot(path=screenshots / "phone.png", full_page=True)
         page.get_by_role("button", name="Keep in sight").tap()

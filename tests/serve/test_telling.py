@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import elision as el
-from browsing import answered, finish, kept, line, lines, serious, tell
+from visiting import answered, finish, kept, line, lines, serious, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,7 +171,7 @@ class TestGhosts:
 class TestWriting:
     def test_nothing_is_red_before_that_is_all(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)
-        page.get_by_role("button", name="Empty page").click()
+        page.get_by_role("button", name="Write your own").click()
         page.evaluate(
             """() => {
               window.red = [];
@@ -228,7 +228,7 @@ class TestWriting:
         self, visit: Callable[..., Page], screenshots: Path
     ) -> None:
         page = visit(DOOR)
-        page.get_by_role("button", name="Empty page").click()
+        page.get_by_role("button", name="Write your own").click()
         line(page, 1).press_sequentially("door")
         assert "open door" in page.get_by_role("option").all_inner_texts()
         page.screenshot(path=screenshots / "suggestions.png")

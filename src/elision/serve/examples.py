@@ -1,4 +1,4 @@
-"""Tellings to begin with: one worth reading, one with an open place, one that is odd."""
+"""Tellings to begin with: one worth reading, one with a gap, one that is odd."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def examples(held: Held) -> list[messages.Example]:
     >>> from elision.serve.shelf import Held
     >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
     >>> [one.title for one in examples(Held("door", "door", script))]
-    ['one to read', 'with an open place', 'an odd one']
+    ['a usual one', 'with a gap', 'an odd one']
     """
     drawn = [tuple(one) for one in held.script.sample(DRAWN, random_state=7)]
     ranked = _worth_reading(held.script.outline(), drawn)
     if not ranked:
         return []
     told = _first(held, ranked, odd=False)
-    found = [messages.Example("one to read", _spoken(held, told))]
+    found = [messages.Example("a usual one", _spoken(held, told))]
     if len(told) > 2:
         place = len(told) // 2
         gap = _spoken(held, told)
         gap[place] = "?"
-        found.append(messages.Example("with an open place", gap))
+        found.append(messages.Example("with a gap", gap))
         wrong = _first(held, _disordered(told), odd=True)
         found.append(messages.Example("an odd one", _spoken(held, wrong)))
     return found

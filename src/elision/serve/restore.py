@@ -40,6 +40,9 @@ CLEAR = 0.9
 LISTED = 0.02
 """Steps of a gap that are less probable are not listed."""
 
+PROBABLE = 0.5
+"""An open place is taken for an event that is more probable than this."""
+
 MOST_NEAREST = 500
 """Events among which the nearest are sought."""
 
@@ -55,7 +58,7 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
     >>> found = restore(Held("door", "door", script), messages.Asking(["open door"]))
     >>> names = [step.name for step in script.outline().steps]
     >>> [(names[step], round(found.steps[step].unsaid, 2)) for step in found.gaps[0].steps][:2]
-    [('hear doorbell', 0.99), ('walk to door', 0.93)]
+    [('hear doorbell', 0.97), ('walk to door', 0.96)]
     >>> found.judged is None
     True
     """
@@ -63,9 +66,12 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
     told = [one for one in said if one.kind not in ("unknown", "writing")]
     names = [_name(one.heard) for one in told]
     finished = asking.finished and any(names)
-    steps = steps_told(held.script.outline(), names)
+    options = _options(held, told, names, asking.top)
+    assumed = _assumed(names, options)
+    steps = steps_told(held.script.outline(), assumed)
     lines = _lines(held, asking.telling, said, told, steps)
-    _offer(held, lines, told, names, asking.top)
+    for place, offered in options.items():
+        lines[told[place].line].options = offered
     left = left_out(
         held.script.outline(),
         steps,
@@ -74,7 +80,7 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
     )
     gaps = _gaps(left, len(lines))
     now = _steps(left, told, steps)
-    following, ended = ([], 1.0) if finished else _next(held.script, names, asking.top)
+    following, ended = ([], 1.0) if finished else _next(held.script, assumed, asking.top)
     return messages.Restored(
         lines=lines,
         gaps=gaps,
@@ -131,34 +137,43 @@ def _near(held: Held, text: str) -> list[str]:
     return held.remember(("nearest",), lambda: Nearest(events)).to(text)
 
 
-def _offer(
-    held: Held,
-    lines: list[messages.ToldLine],
-    told: Sequence[Said],
-    names: Sequence[str | None],
-    top: int,
-) -> None:
-    """Offer answers for gaps, and what a sentence that is not clear may stand for."""
+def _options(
+    held: Held, told: Sequence[Said], names: Sequence[str | None], top: int
+) -> dict[int, list[messages.Answer]]:
+    """Answers for open places, and what sentences that are not clear may stand for."""
+    found: dict[int, list[messages.Answer]] = {}
     if None in names:
         for filling in held.script.fill([*names], top=top):
-            lines[told[filling.position].line].options = [
-                messages.Answer(one.event, one.probability) for one in filling.answers
-            ]
+            answers = [messages.Answer(one.event, one.probability) for one in filling.answers]
+            found[filling.position] = answers
     vague = [place for place, one in enumerate(told) if _is_vague(one)]
     if not vague:
-        return
+        return found
     items: list[Observation] = [*names]
     for place in vague:
         items[place] = told[place].heard
     try:
-        found = held.script.resolve(items, top=top)
+        resolved = held.script.resolve(items, top=top)
     except InputError:  # the script cannot tell this: nothing is better than the words alone
-        return
-    for one in found:
+        return found
+    for one in resolved:
         if one.position in vague:
-            lines[told[one.position].line].options = [
+            found[one.position] = [
                 messages.Answer(each.event, each.probability) for each in one.candidates
             ]
+    return found
+
+
+def _assumed(
+    names: Sequence[str | None], options: Mapping[int, list[messages.Answer]]
+) -> list[str | None]:
+    """What was told, with open places taken for what they probably stand for."""
+    found = [*names]
+    for place, name in enumerate(names):
+        best = options.get(place, [])[:1] if name is None else []
+        if best and best[0].probability >= PROBABLE:
+            found[place] = best[0].event
+    return found
 
 
 def _is_vague(said: Said) -> bool:

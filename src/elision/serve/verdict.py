@@ -9,7 +9,7 @@ from elision.serve import messages
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.ask.score import Conformance
+    from elision.ask.score import Conformance, Flag
     from elision.script import Script
     from elision.serve.lines import Said
 
@@ -44,6 +44,11 @@ def judged(
         if flag.kind == "out of order" and step is not None:
             now[step].astray = True
     return messages.Verdict(found.odd, found.p_value, _summary(found))
+
+
+def _note(flag: Flag) -> str:
+    """The note without its probability: the page has numbers of one kind only."""
+    return flag.note if flag.probability is None else flag.note.rpartition(", ")[0]
 
 
 def _summary(found: Conformance) -> str:

@@ -5,6 +5,7 @@ import { cut, make, named, percent } from "./dom.js";
 const LISTED = 0.05; // steps of a gap less probable than this are not named
 const TICK = 0.1; // gaps less probable than this have no tick
 const NAMED = 4;
+const PROBABLE = 0.25; // share of the likeliest next event that is worth the word
 const PALEST = 0.84; // paler is not legible
 
 /** How dark what is so probable is drawn; it stays legible. */
@@ -58,7 +59,8 @@ export function nextContent({ answer, offered, onTake }) {
   const words = offered.slice(0, 3).map(({ event, words: said, probability }) =>
     taken({ event, words: said }, probability, () => onTake(event, said)),
   );
-  return words.length ? ["next, probably ", ...joined(words, false)] : [];
+  const lead = offered[0]?.probability >= PROBABLE ? "next, probably " : "next, perhaps ";
+  return words.length ? [lead, ...joined(words, false)] : [];
 }
 
 function taken(step, share, onTake) {

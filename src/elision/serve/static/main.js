@@ -135,7 +135,7 @@ async function loadScript() {
     ...examples.map((example) =>
       make("button", { type: "button", onclick: () => tellExample(example) }, example.title),
     ),
-    make("button", { type: "button", onclick: clear }, "Empty page"),
+    make("button", { type: "button", onclick: clear }, "Write your own"),
   );
   await pictures.load();
   telling.know(pictures.outline.steps, events, sentences);

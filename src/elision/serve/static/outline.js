@@ -50,7 +50,7 @@ function partOf(answer, { step, lines, unsaid, astray }, least, until) {
   if (told.length) {
     const where = told.slice(0, 3).map((line) => line + 1);
     const text = `line${where.length > 1 ? "s" : ""} ${where.join(", ")}${told.length > 3 ? ", …" : ""}`;
-    return { part: astray ? "astray" : "told", share: 1, text: astray ? `odd here, ${text}` : text };
+    return { part: astray ? "astray" : "told", share: 1, text: astray ? `odd: ${text}` : text };
   }
   const place = answer.gaps.findIndex((gap) => gap.steps.includes(step));
   if (lines.length || unsaid < least || place >= until) return { part: null };

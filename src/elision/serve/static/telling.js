@@ -5,6 +5,7 @@ import { gapContent, isSaid, likeliest, nextContent } from "./ghosts.js";
 import { Suggestions } from "./suggestions.js";
 
 const MOST_LINES = 100;
+const LISTED = 0.05; // what a line stands for less probably is not offered
 
 export class Telling {
   /** `onChange` hears that something was written, `onShow` that more or less is to be said. */
@@ -186,9 +187,11 @@ export class Telling {
       if (line.near.length)
         found.push(make("span", { class: "means" }, "Did you mean ", ...offers(line.near, put), "?"));
     }
-    if (line.options.length && (at !== this.writing || line.kind === "gap")) {
+    const events = line.options
+      .filter((one) => one.probability >= LISTED && line.heard[0]?.event !== one.event)
+      .map((one) => [one.event, percent(one.probability)]);
+    if (events.length && (at !== this.writing || line.kind === "gap")) {
       const lead = line.kind === "gap" ? "probably " : "or is it ";
-      const events = line.options.map((one) => [one.event, percent(one.probability)]);
       found.push(make("span", { class: "means" }, lead, ...offers(events, put)));
     }
     return found;

@@ -54,7 +54,7 @@ def answered(page: Page, telling: str) -> None:
 
 def tell(page: Page, telling: str, *, done: bool = False) -> None:
     """Empty the page, type a telling, and wait for the answer."""
-    page.get_by_role("button", name="Empty page").click()
+    page.get_by_role("button", name="Write your own").click()
     answered(page, "")
     line(page, 1).fill(telling)
     answered(page, telling)
