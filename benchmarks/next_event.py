@@ -176,7 +176,12 @@ def hidden_markov(cases: Cases, size: int, seed: int) -> Answerer:
     from hmmlearn.hmm import CategoricalHMM
 
     model = CategoricalHMM(
-        STATES, n_features=size + 1, n_iter=MOST_EM_STEPS, tol=1.0, random_state=seed
+        STATES,
+        n_features=size + 1,
+        n_iter=MOST_EM_STEPS,
+        tol=1.0,
+        random_state=seed,
+        implementation="scaling",
     )
     lines = [(*one, size) for one in cases]
     model.fit(np.concatenate(lines)[:, None], list(map(len, lines)))

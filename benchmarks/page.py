@@ -140,7 +140,11 @@ def verdicts(learned: list[Any], count: int) -> dict[str, Any]:
     files = list(dict.fromkeys(file for file, *_ in learned))
     chosen = []
     for source in files:
-        own = [(Held(name, name, script), told) for file, name, script, told in learned if file == source]
+        own = [
+            (Held(name, name, script), told)
+            for file, name, script, told in learned
+            if file == source
+        ]
         cases = [(held, one) for held, told in own for one in told]
         order = rng.permutation(len(cases))[: count // len(files)].tolist()
         chosen += [cases[k] for k in order]

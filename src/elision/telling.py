@@ -50,6 +50,37 @@ class Missing(NamedTuple):
     rivals: float
 
 
+class Usual(NamedTuple):
+    """How odd tellings were that were not learned from, for comparison.
+
+    Attributes
+    ----------
+    oddness
+        Of each of them, ascending.
+    strange
+        Share of their events that were not in the model.
+    """
+
+    oddness: NDArray[np.float64]
+    strange: float
+
+    @classmethod
+    def of(cls, oddness: ArrayLike, strange: float) -> Usual:
+        """Numbers as a file can hold them, in order and fixed."""
+        with np.errstate(over="ignore"):
+            found = np.sort(np.asarray(oddness, np.float32).astype(np.float64))
+        if found.ndim != 1 or not np.isfinite(found).all() or not 0 < strange < 1:
+            raise ScriptError("telling model: the oddness of usual tellings is out of range")
+        found.setflags(write=False)
+        return cls(found, float(strange))
+
+    def same(self, other: Usual | None) -> bool:
+        """Whether all numbers are the same."""
+        if other is None:
+            return False
+        return self.strange == other.strange and np.array_equal(self.oddness, other.oddness)
+
+
 @dataclass(frozen=True, eq=False)
 class Chain:
     """One direction of a telling model: each next event given all that was told before it.
@@ -193,7 +224,7 @@ class TellingModel:
         backward: Chain | None = None,
         *,
         missing: Missing | None = None,
-        usual: ArrayLike | None = None,
+        usual: Usual | None = None,
     ) -> None:
         self._events = tuple(events)
         for chain in (forward, backward):
@@ -202,7 +233,7 @@ class TellingModel:
                 raise ScriptError(f"{problem} {len(self._events)}")
         self._forward, self._backward, self._missing = forward, backward, missing
         self._size = len(self._events)
-        self._usual = None if usual is None else _ascending(usual)
+        self._usual = usual
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -225,8 +256,8 @@ class TellingModel:
         return self._missing
 
     @property
-    def usual(self) -> NDArray[np.float64] | None:
-        """How odd tellings were that were not learned from, ascending, if that is known."""
+    def usual(self) -> Usual | None:
+        """How odd tellings were that were not learned from, if that is known."""
         return self._usual
 
     def with_missing(self, missing: Missing | None) -> TellingModel:
@@ -235,7 +266,7 @@ class TellingModel:
             self._events, self._forward, self._backward, missing=missing, usual=self._usual
         )
 
-    def with_usual(self, usual: ArrayLike | None) -> TellingModel:
+    def with_usual(self, usual: Usual | None) -> TellingModel:
         """Return the same model with other tellings to compare with."""
         return TellingModel(
             self._events, self._forward, self._backward, missing=self._missing, usual=usual
@@ -330,7 +361,7 @@ class TellingModel:
             and self._forward == other._forward
             and self._backward == other._backward
             and self._missing == other._missing
-            and np.array_equal(_or_none(self._usual), _or_none(other._usual))
+            and (self._usual.same(other._usual) if self._usual else other._usual is None)
         )
 
     def __hash__(self) -> int:
@@ -339,20 +370,6 @@ class TellingModel:
     def __repr__(self) -> str:
         directions = "forward only" if self._backward is None else "both directions"
         return f"TellingModel({len(self._events)} events, {directions})"
-
-
-def _ascending(values: ArrayLike) -> NDArray[np.float64]:
-    """Numbers that a file can hold, in order and fixed."""
-    with np.errstate(over="ignore"):
-        found = np.sort(np.asarray(values, np.float32).astype(np.float64))
-    if found.ndim != 1 or not np.isfinite(found).all():
-        raise ScriptError("telling model: the oddness of usual tellings is not a list of numbers")
-    found.setflags(write=False)
-    return found
-
-
-def _or_none(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    return np.full(1, np.inf) if values is None else values
 
 
 def _compute(what: str, chain: Chain, events: NDArray[np.int64], *arguments: Any) -> None:

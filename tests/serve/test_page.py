@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 import elision as el
-from visiting import kept, line, lines, serious, step, tell, view_box
 from serving import HOSTILE, upload
+from visiting import kept, line, lines, serious, step, tell, view_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable

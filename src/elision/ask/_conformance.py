@@ -344,7 +344,7 @@ class Examiner:
             if lost:
                 odds += STRANGE ** -len(lost) / len(telling.names)
         flags.sort(key=lambda flag: (flag.position, flag.kind))
-        if telling.impossible and p_value is not None:
+        if lost and p_value is not None:
             p_value = 1 / (self._samples + 1)
         return Conformance(
             told=telling.names,

@@ -116,7 +116,8 @@ class Conformance:
     p_value
         By a telling model: share of usual tellings, which were not learned from, that are as odd
         as this one. By a script: share of tellings of as many events, drawn from it, that are no
-        more probable than this one without its unknown events; None if none were drawn.
+        more probable than this one, and the smallest there is where an event is unknown; None if
+        none were drawn.
     oddness
         Logarithm of how much more probable the telling is if its teller made one slip (exchanged
         or moved events, left out one, told a strange one or one in place of another) than if not.

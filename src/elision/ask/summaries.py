@@ -89,6 +89,11 @@ class Summary(Sequence[Mapping[str, Any]]):
         """The rows as text."""
         return [[_text(name, row[name]) for name in self.columns] for row in self._rows]
 
+    def flagged(self) -> Summary:
+        """Return the rows that have flags."""
+        names = [name for name in STEP_COLUMNS[3:] if name in self.columns] or ["odd", "flags"]
+        return Summary(self.columns, [row for row in self._rows if any(row[n] for n in names)])
+
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one dictionary a row, of plain values."""
         return [dict(row) for row in self._rows]
@@ -104,20 +109,20 @@ def by_step(found: Sequence[Conformance]) -> Summary:
     An event that is told in place of another counts as superfluous, the other is not counted.
     """
     told: Counter[str] = Counter()
-    surprise: Counter[str] = Counter()
+    surprise: dict[str, float] = {}
     flagged: dict[str, Counter[str]] = {name: Counter() for name in STEP_COLUMNS[3:]}
     for one in found:
         for event, value in zip(one.told, one.surprises, strict=True):
             told[event] += 1
-            surprise[event] += value or 0.0
+            surprise[event] = surprise.get(event, 0.0) + (value or 0.0)
         for flag in one.flags:
             flagged[COUNTED[flag.kind]][flag.event] += 1
     steps = dict.fromkeys([*told, *(event for some in flagged.values() for event in some)])
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "step": step,
             "told": told[step],
-            "surprise": surprise[step] / max(told[step], 1),
+            "surprise": surprise.get(step, 0.0) / max(told[step], 1),
             **{name: some[step] for name, some in flagged.items()},
         }
         for step in steps
@@ -131,7 +136,7 @@ def by_variant(found: Sequence[Conformance]) -> Summary:
     alike: dict[tuple[str, ...], list[Conformance]] = {}
     for one in found:
         alike.setdefault(one.told, []).append(one)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "variant": ", ".join(told),
             "tellings": len(some),

@@ -2,14 +2,15 @@
 
 Cases are split by case, 70 % to learn from. In half of the others, drawn by chance, one fault is
 made: two neighbours that differ are swapped, an event is skipped, one is inserted, or one is
-replaced by another, all kinds equally often. Besides, each untouched test case is judged, and the
-same with two events swapped and with a step put in that nobody told.
+replaced by another, all kinds equally often. Of few cases, each is taken as it is and with a fault
+of every kind. Besides, each untouched test case is judged, and the
+same with two events swapped and with a step put in that nobody told. The events of all cases are
+known beforehand.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +20,22 @@ from elision.evaluate.learned import learn
 from elision.learn.baselines import NGram
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
     from elision.ask.score import Conformance
     from elision.corpus import Corpus
 
 TEST_SHARE = 0.3
 ORDER = 5
 """Of the n-gram that measures are compared with."""
+
+FEW = 400
+"""Test cases, below which each is taken more than once."""
+
+MOST_JUDGED = 1000
+"""Test cases of which it is asked whether they are odd."""
 
 FOREIGN = "a step that nobody told"
 
@@ -56,13 +67,16 @@ def faults_of(
         The learner.
     """
     train, test = domain.split(TEST_SHARE, random_state=seed)
-    script = learn(train, seed, method)
+    script = learn(train, seed, method, events=domain.vocabulary)
     rng = np.random.default_rng([seed, zlib.crc32(domain.domains[0].encode())])
     events = sorted(set(train.vocabulary))
     cases = [tuple(test.events[k]) for k in rng.permutation(len(test)).tolist()]
-    half = len(cases) // 2
-    altered = _altered(cases[half:], events, rng)
-    everything = [*cases[:half], *(case for some in altered.values() for case in some)]
+    if len(cases) < FEW:
+        untouched, altered = cases, _altered(len(KINDS) * cases, events, rng)
+    else:
+        half = len(cases) // 2
+        untouched, altered = cases[:half], _altered(cases[half:], events, rng)
+    everything = [*untouched, *(case for some in altered.values() for case in some)]
     distinct = list(dict.fromkeys(everything))
     judged = dict(zip(distinct, script.conform(distinct), strict=True))
     surprise = n_gram_surprise(train.events, domain.vocabulary)
@@ -73,20 +87,20 @@ def faults_of(
     values[f"mean surprise of a {ORDER}-gram"] = surprise
     areas = {}
     for name, value in values.items():
-        usual = [value(case) for case in cases[:half]]
+        usual = [value(case) for case in untouched]
         odd = {kind: [value(case) for case in some] for kind, some in altered.items()}
         areas[name] = {"in total": area([one for some in odd.values() for one in some], usual)}
         areas[name] |= {kind: area(some, usual) for kind, some in odd.items() if some}
-    return areas, _said_odd(script.conform, cases, rng)
+    return areas, _said_odd(script.conform, cases[:MOST_JUDGED], rng)
 
 
 def _altered(
     cases: Sequence[Case], events: Sequence[str], rng: np.random.Generator
 ) -> dict[str, list[Case]]:
-    """One fault in each case, of a kind drawn for it; cases where it cannot be made are left out."""
+    """One fault in each case, of each kind in as many; left out where it cannot be made."""
     found: dict[str, list[Case]] = {kind: [] for kind in KINDS}
-    for case in cases:
-        kind = KINDS[rng.integers(len(KINDS))]
+    kinds = np.arange(len(cases)) * len(KINDS) // len(cases)  # the cases come in any order
+    for case, kind in zip(cases, (KINDS[k] for k in kinds.tolist()), strict=True):
         changed = with_fault(case, kind, events, rng)
         if changed is not None:
             found[kind].append(changed)
@@ -105,22 +119,17 @@ def with_fault(
     """
     if kind == "swap":
         differ = [i for i in range(len(case) - 1) if case[i] != case[i + 1]]
-        if not differ:
-            return None
-        i = differ[rng.integers(len(differ))]
-        return (*case[:i], case[i + 1], case[i], *case[i + 2 :])
-    if kind == "insert":
+        i = differ[int(rng.integers(len(differ)))] if differ else len(case)
+        changed = (*case[:i], *case[i : i + 2][::-1], *case[i + 2 :])
+    elif kind == "insert":
         i = int(rng.integers(len(case) + 1))
-        return (*case[:i], events[rng.integers(len(events))], *case[i:])
-    if len(case) < 2:  # noqa: PLR2004 - nothing would be left
-        return None
-    i = int(rng.integers(len(case)))
-    if kind == "skip":
-        return (*case[:i], *case[i + 1 :])
-    others = [event for event in events if event != case[i]]
-    if not others:
-        return None
-    return (*case[:i], others[rng.integers(len(others))], *case[i + 1 :])
+        changed = (*case[:i], events[int(rng.integers(len(events)))], *case[i:])
+    else:
+        i = int(rng.integers(len(case)))
+        others = [event for event in events if event != case[i]] if kind == "replace" else []
+        put = [others[int(rng.integers(len(others)))]] if others else []
+        changed = (*case[:i], *put, *case[i + 1 :])
+    return changed if changed and changed != case else None
 
 
 def _said_odd(
@@ -146,7 +155,7 @@ def n_gram_surprise(
     """Return what gives the mean of -log P(event | those before it), the end included."""
     peer = NGram(events=list(events), order=order).fit(narratives)
     number = {event: o for o, event in enumerate(peer.events_)}
-    rows: dict[tuple[str, ...], np.ndarray] = {}
+    rows: dict[tuple[str, ...], NDArray[np.float64]] = {}
 
     def surprise(told: Sequence[str]) -> float:
         total = 0.0

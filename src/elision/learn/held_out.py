@@ -35,7 +35,7 @@ def hold_out(
 ) -> list[HeldOut]:
     """Learn models without a part of the narratives each.
 
-    Few narratives are all held out, in four parts; of many, one part is.
+    Few narratives are all held out, part by part; of many, one part is.
     """
     order = np.random.default_rng([random_state, 2]).permutation(len(narratives))
     parts = np.array_split(order, FOLDS)

@@ -124,6 +124,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
                 missing = learn_missing(
                     told, self.events_, held_out=held_out, random_state=int(seed)
                 )
-                telling = telling.with_missing(missing).with_usual(learn_usual(held_out))
+                usual = learn_usual(held_out, closed=self.events is not None)
+                telling = telling.with_missing(missing).with_usual(usual)
             self.script_ = self.script_.with_telling(telling)
         return self

@@ -14,7 +14,7 @@ from elision.ask._checks import share_of, whole
 from elision.ask._conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
 from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Flag, Slips
-from elision.ask.telling.slips import MOST_SLIPS, Slip, undone, weigh, with_unknown
+from elision.ask.telling.slips import MOST_SLIPS, STRANGE, Slip, undone, weigh, with_unknown
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
 
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 200
 """Tellings that are drawn at most, where none were held out: each is weighed with all its slips."""
+
+ALIKE = 0.25
+"""Tellings whose oddness differs by less count as equally odd: the models that judged the tellings
+held out have seen fewer than the one that judges now, and differ by about that much."""
 
 LEAST_CHANCE = 0.1
 """Of a slip that is flagged. An odd telling may have none that is so probable by itself."""
@@ -108,7 +112,8 @@ class _Examiner:
             per_place[place] = (per_place[place] or 0.0) + surprise
         lost = sorted(set(range(len(telling.names))) - set(telling.places))
         oddness, slips = self._slips(telling)
-        oddness = with_unknown(oddness, len(lost), len(telling.names))
+        strange = STRANGE if self._model.usual is None else self._model.usual.strange
+        oddness = with_unknown(oddness, len(lost), len(telling.names), strange)
         flags = [
             Flag("unknown", place, telling.names[place], math.inf, "not in the script", 1.0)
             for place in lost
@@ -166,7 +171,7 @@ class _Examiner:
     def _reference(self) -> NDArray[np.float64]:
         """Oddness of usual tellings, ascending."""
         if self._model.usual is not None:
-            return self._model.usual
+            return self._model.usual.oddness
         number = min(self._samples, MOST_DRAWN)
         drawn = self._script.sample(number, random_state=np.random.default_rng(self._seed))
         numbers = self._model.numbers
@@ -183,7 +188,7 @@ class _Examiner:
         of = len(self._reference)
         if not of:
             return None
-        above = of - np.searchsorted(self._reference, oddness - 1e-9, side="left")
+        above = of - np.searchsorted(self._reference, oddness - ALIKE, side="left")
         return (1 + int(above)) / (of + 1)
 
     # --- what is odd about it -------------------------------------------------------------------

@@ -24,7 +24,7 @@ FARTHEST = 8
 """Places that an event is moved at most."""
 
 STRANGE = 1e-4
-"""Share of events, in tellings without a slip, that nobody told before."""
+"""Share of events, in tellings without a slip, that nobody told before, where it is not known."""
 
 BEFOREHAND = 0.05
 """How probable a slip is before the telling is looked at."""
@@ -169,11 +169,14 @@ def undone(told: NDArray[np.int64], slip: Slip) -> NDArray[np.int64]:
     return np.insert(without, slip.target, slip.event)
 
 
-def with_unknown(oddness: float, unknown: int, events: int) -> float:
-    """Oddness of a telling some of whose events nobody told before."""
+def with_unknown(oddness: float, unknown: int, events: int, strange: float = STRANGE) -> float:
+    """Oddness of a telling some of whose events nobody told before.
+
+    ``strange`` is the share of such events in tellings without a slip.
+    """
     if not unknown:
         return oddness
-    return float(np.logaddexp(oddness, -unknown * math.log(STRANGE) - math.log(events)))
+    return float(np.logaddexp(oddness, -unknown * math.log(strange) - math.log(events)))
 
 
 def chance_of(oddness: float) -> float:
