@@ -64,6 +64,11 @@ export function keep(content, name) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
+/** Tell the rest of the page what happened; who cares listens to `elision:...` at the document. */
+export function announce(what, detail) {
+  document.dispatchEvent(new CustomEvent(`elision:${what}`, { detail }));
+}
+
 export function complain(problem) {
   const place = byId("problem");
   place.textContent = problem;

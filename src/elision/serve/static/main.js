@@ -1,7 +1,7 @@
 // The page: what is shown, and what happens when something changes.
 
 import { ask, askFile, get, isAborted, scriptPath } from "./api.js";
-import { byId, complain, cut, keep, make, percent } from "./dom.js";
+import { announce, byId, complain, cut, keep, make, percent } from "./dom.js";
 import { isSaid, namedSteps } from "./ghosts.js";
 import { Learning } from "./learning.js";
 import { readLink, writeLink, writeSoon } from "./link.js";
@@ -133,12 +133,13 @@ async function loadScript() {
   byId("examples").replaceChildren(
     "Examples:",
     ...examples.map((example) =>
-      make("button", { type: "button", onclick: () => tellExample(example) }, example.title),
+      make("button", { type: "button", onclick: () => tellWhole(example.telling) }, example.title),
     ),
     make("button", { type: "button", onclick: clear }, "Write your own"),
   );
   await pictures.load();
   telling.know(pictures.outline.steps, events, sentences);
+  announce("script-shown", page.script);
 }
 
 /** Show the telling of the link, or the script's own example. */
@@ -158,9 +159,10 @@ async function bringBack() {
 
 // --- the telling ------------------------------------------------------------------------------
 
-function tellExample(example) {
+/** Show a telling that is complete. */
+function tellWhole(lines) {
   page.isExample = false;
-  telling.set(example.telling.join("\n"), { finished: true });
+  telling.set(lines.join("\n"), { finished: true });
   rememberTelling();
   player.stop();
   restore();
@@ -303,6 +305,11 @@ function listen() {
   click("skip", (event) => {
     event.preventDefault();
     telling.go(0);
+  });
+  document.addEventListener("elision:load-telling", (event) => {
+    event.preventDefault();
+    tellWhole(event.detail.lines);
+    byId("telling").scrollIntoView({ block: "start" });
   });
   click("finish", () => telling.finish(!telling.finished));
   click("play", () => (player.playing ? player.stop() : player.play(telling.lines.length + 1)));

@@ -35,6 +35,12 @@ export class OutlineView extends Viewport {
     this.svg.classList.toggle("lit", any);
   }
 
+  /** Fade the steps that are not among these. */
+  thin(names) {
+    for (const thing of this.all())
+      thing.classList.toggle("thinned", !names.includes(this.names[this.number(thing)]));
+  }
+
   put(thing, found) {
     thing.classList.remove(...PARTS);
     if (found?.part) thing.classList.add(found.part);

@@ -2,7 +2,7 @@
 
 import { ask, askFile, get, scriptPath } from "./api.js";
 import { showBond, showHint, showState, showStep, showWay } from "./details.js";
-import { byId, cut, keep, make, percent } from "./dom.js";
+import { announce, byId, cut, keep, make, percent } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { OutlineView } from "./outline.js";
 import { shownTheme } from "./theme.js";
@@ -27,8 +27,13 @@ export class Pictures {
       onChoose: (step) => {
         remember({ step: step === null ? "" : String(step) });
         this.tellStep(step);
+        announce("step-chosen", { step, name: this.outline.steps[step]?.name });
       },
-      onEdge: (before, after) => showBond(this.outline, before, after),
+      onEdge: (before, after) => {
+        showBond(this.outline, before, after);
+        const name = (steps) => this.outline.steps[steps[0]]?.name;
+        announce("edge-chosen", { after: name(before), before: name(after) });
+      },
       onMove,
     });
     this.states = new Drawing(byId("drawing"), {
@@ -69,6 +74,7 @@ export class Pictures {
     this.states.chosen = null;
     this.states.svg = null;
     this.steps.show(this.outline.svg);
+    this.steps.names = this.outline.steps.map((step) => step.name);
     byId("events").replaceChildren(
       ...this.outline.steps.slice(0, 500).map((step) => make("option", { value: cut(step.name) })),
     );
@@ -203,6 +209,7 @@ export class Pictures {
       byId("pin").setAttribute("aria-pressed", pinned);
     });
     for (const kind of ["svg", "png"]) click(`save-${kind}`, () => this.save(kind));
+    document.addEventListener("elision:thinned", ({ detail }) => this.steps.thin(detail.steps));
     byId("search").addEventListener("input", () => this.find());
     byId("search").addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
