@@ -1,4 +1,4 @@
-"""The next event of event logs: the telling model against n-grams, Alergia and a small LSTM.
+"""The next event of event logs: the telling model against n-grams, Alergia, an HMM and an LSTM.
 
     python benchmarks/next_event.py FILE... [--seed 0] [--max-cases N]
 
@@ -6,8 +6,9 @@ Prints one JSON object. Of each log 30 % of the cases are kept to test on; the n
 after every beginning of them, the end included. The telling model is the one that
 `elision.ScriptLearner` learns. What the peers choose, they choose by the log-loss on a fifth of the
 training cases, and then learn from all of them: n-grams their order, Alergia its epsilon and the
-share of bigrams that it is smoothed with, the LSTM the number of epochs. The vocabulary is that of
-the whole log, ties go against the right answer, and no probability counts as less than 1e-6.
+share of bigrams that it is smoothed with, the hidden Markov model (hmmlearn, 30 states) that share
+alone, the LSTM the number of epochs. The vocabulary is that of the whole log, ties go against the
+right answer, and no probability counts as less than 1e-6.
 The LSTM needs jax: ``pip install 'elision[bench]'``.
 """
 
@@ -37,6 +38,10 @@ HELD_OUT_SHARE = 0.2
 ORDERS = (2, 3, 4, 5, 6)
 EPSILONS = (0.005, 0.05, 0.5, 1.0)
 SMOOTHING = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+
+STATES = 30
+MOST_EM_STEPS = 60
+"""Of the hidden Markov model."""
 
 EMBEDDING, HIDDEN = 32, 64
 BATCH = 32
@@ -164,6 +169,52 @@ def by_alergia(log: Log) -> tuple[Answerer, dict[str, Any]]:
     by_chain, by_bigrams = each_once(chain.after), by_n_gram(log.train, size, 2)
     chosen = {"epsilon": epsilon, "share_of_bigrams": share, "states": len(chain.steps)}
     return lambda cases: mixed(by_chain(cases), by_bigrams(cases), share), chosen
+
+
+def hidden_markov(cases: Cases, size: int, seed: int) -> Answerer:
+    """An HMM whose last symbol is the end, learned by EM; what it has never seen has no chance."""
+    from hmmlearn.hmm import CategoricalHMM
+
+    model = CategoricalHMM(
+        STATES,
+        n_features=size + 1,
+        n_iter=MOST_EM_STEPS,
+        tol=1.0,
+        random_state=seed,
+        implementation="scaling",
+    )
+    lines = [(*one, size) for one in cases]
+    model.fit(np.concatenate(lines)[:, None], list(map(len, lines)))
+
+    def answer(cases: Cases) -> Chances:
+        known: dict[tuple[int, ...], Chances] = {(): model.startprob_}
+
+        def states(told: tuple[int, ...]) -> Chances:
+            """Of the state that tells next."""
+            if told not in known:
+                here = states(told[:-1]) * model.emissionprob_[:, told[-1]]
+                total = here.sum()
+                here = here / total if total else np.full(STATES, 1 / STATES)
+                known[told] = here @ model.transmat_
+            return known[told]
+
+        return each_once(lambda told: states(told) @ model.emissionprob_)(cases)
+
+    return answer
+
+
+def by_hidden_markov(log: Log, seed: int) -> tuple[Answerer, dict[str, Any]]:
+    size = len(log.events)
+    bigrams = by_n_gram(log.rest, size, 2)(log.held_out)
+    rows = hidden_markov(log.rest, size, seed)(log.held_out)
+
+    def loss(share: float) -> float:
+        return judged(lambda _: mixed(rows, bigrams, share), log.held_out, size).log_loss
+
+    share = min(SMOOTHING, key=loss)
+    by_states, by_bigrams = hidden_markov(log.train, size, seed), by_n_gram(log.train, size, 2)
+    chosen = {"states": STATES, "share_of_bigrams": share}
+    return lambda cases: mixed(by_states(cases), by_bigrams(cases), share), chosen
 
 
 class LSTM:
@@ -326,6 +377,7 @@ def compare(log: Log, seed: int) -> dict[str, Any]:
         "telling_model": row(lambda: (by_telling(log), {})),
         "n_gram": {**n_grams[chosen], "order": chosen},
         "alergia": row(lambda: by_alergia(log)),
+        "hidden_markov": row(lambda: by_hidden_markov(log, seed)),
         "lstm": row(lambda: by_lstm(log, seed)),
         "n_grams_by_order": n_grams,
     }

@@ -50,6 +50,37 @@ class Missing(NamedTuple):
     rivals: float
 
 
+class Usual(NamedTuple):
+    """How odd tellings were that were not learned from, for comparison.
+
+    Attributes
+    ----------
+    oddness
+        Of each of them, ascending.
+    strange
+        Share of their events that were not in the model.
+    """
+
+    oddness: NDArray[np.float64]
+    strange: float
+
+    @classmethod
+    def of(cls, oddness: ArrayLike, strange: float) -> Usual:
+        """Numbers as a file can hold them, in order and fixed."""
+        with np.errstate(over="ignore"):
+            found = np.sort(np.asarray(oddness, np.float32).astype(np.float64))
+        if found.ndim != 1 or not np.isfinite(found).all() or not 0 < strange < 1:
+            raise ScriptError("telling model: the oddness of usual tellings is out of range")
+        found.setflags(write=False)
+        return cls(found, float(strange))
+
+    def same(self, other: Usual | None) -> bool:
+        """Whether all numbers are the same."""
+        if other is None:
+            return False
+        return self.strange == other.strange and np.array_equal(self.oddness, other.oddness)
+
+
 @dataclass(frozen=True, eq=False)
 class Chain:
     """One direction of a telling model: each next event given all that was told before it.
@@ -182,6 +213,8 @@ class TellingModel:
         log-probabilities is.
     missing
         How probable it is that an event is missing from the record.
+    usual
+        How odd tellings were that were not learned from, for comparison.
     """
 
     def __init__(
@@ -191,6 +224,7 @@ class TellingModel:
         backward: Chain | None = None,
         *,
         missing: Missing | None = None,
+        usual: Usual | None = None,
     ) -> None:
         self._events = tuple(events)
         for chain in (forward, backward):
@@ -199,6 +233,7 @@ class TellingModel:
                 raise ScriptError(f"{problem} {len(self._events)}")
         self._forward, self._backward, self._missing = forward, backward, missing
         self._size = len(self._events)
+        self._usual = usual
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -220,9 +255,22 @@ class TellingModel:
         """How log-odds of insertion become probabilities, if that was learned."""
         return self._missing
 
+    @property
+    def usual(self) -> Usual | None:
+        """How odd tellings were that were not learned from, if that is known."""
+        return self._usual
+
     def with_missing(self, missing: Missing | None) -> TellingModel:
         """Return the same model with another notion of what is missing."""
-        return TellingModel(self._events, self._forward, self._backward, missing=missing)
+        return TellingModel(
+            self._events, self._forward, self._backward, missing=missing, usual=self._usual
+        )
+
+    def with_usual(self, usual: Usual | None) -> TellingModel:
+        """Return the same model with other tellings to compare with."""
+        return TellingModel(
+            self._events, self._forward, self._backward, missing=self._missing, usual=usual
+        )
 
     def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
         """Log-probability of each event given those before it, and of the end, a narrative each."""
@@ -313,6 +361,7 @@ class TellingModel:
             and self._forward == other._forward
             and self._backward == other._backward
             and self._missing == other._missing
+            and (self._usual.same(other._usual) if self._usual else other._usual is None)
         )
 
     def __hash__(self) -> int:

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from elision.errors import FileFormatError, ScriptError
-from elision.telling import Chain, Missing, TellingModel
+from elision.telling import Chain, Missing, TellingModel, Usual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,8 @@ class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
     forward: PackedChain
     backward: PackedChain | None
     missing: tuple[float, float, float] | None
+    usual: bytes | None = None
+    strange: float | None = None
 
 
 def pack(model: TellingModel) -> PackedTelling:
@@ -45,7 +47,11 @@ def pack(model: TellingModel) -> PackedTelling:
     backward = None if model.backward is None else _packed(model.backward)
     found = model.missing
     missing = None if found is None else (found.constant, found.odds, found.rivals)
-    return PackedTelling(_packed(model.forward), backward, missing)
+    packed = PackedTelling(_packed(model.forward), backward, missing)
+    if model.usual is not None:
+        packed.usual = model.usual.oddness.astype("<f4").tobytes()
+        packed.strange = model.usual.strange
+    return packed
 
 
 def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingModel:
@@ -62,9 +68,16 @@ def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingM
             _chain(packed.forward, len(events), where),
             None if packed.backward is None else _chain(packed.backward, len(events), where),
             missing=None if packed.missing is None else Missing(*packed.missing),
+            usual=_usual(packed, where),
         )
     except ScriptError as error:
         raise FileFormatError(f"damaged script file: {error}", where=where) from None
+
+
+def _usual(packed: PackedTelling, where: str) -> Usual | None:
+    if packed.usual is None or packed.strange is None:
+        return None
+    return Usual.of(_array(packed.usual, "<f4", where), packed.strange)
 
 
 def _packed(chain: Chain) -> PackedChain:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.ask._checks import whole
+from elision.ask._checks import share_of, whole
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
 from elision.ask.hops import Hops, Tables
 from elision.ask.sample import tellings
-from elision.ask.score import Conformance, Flag
+from elision.ask.score import Conformance, Flag, Slips
 from elision.ask.slips import moves, slips
 from elision.errors import InputError, relocated
 from elision.observations import Packer
@@ -92,13 +92,20 @@ class Examiner:
     ----------
     script
         The script.
-    unknown, samples, random_state
+    unknown, false_alarms, samples, random_state
         As for `elision.ask.score.score`.
     """
 
     def __init__(
-        self, script: Script, *, unknown: Unknown, samples: int, random_state: int
+        self,
+        script: Script,
+        *,
+        unknown: Unknown,
+        false_alarms: float,
+        samples: int,
+        random_state: int,
     ) -> None:
+        self._false_alarms = share_of(false_alarms, "false_alarms")
         self._samples = whole(samples, "samples")
         self._seed = whole(random_state, "random_state")
         self._script = script
@@ -337,7 +344,7 @@ class Examiner:
             if lost:
                 odds += STRANGE ** -len(lost) / len(telling.names)
         flags.sort(key=lambda flag: (flag.position, flag.kind))
-        if telling.impossible and p_value is not None:
+        if lost and p_value is not None:
             p_value = 1 / (self._samples + 1)
         return Conformance(
             told=telling.names,
@@ -347,6 +354,8 @@ class Examiner:
             p_value=p_value,
             oddness=math.log(odds / (2 + FORGOTTEN)) if odds > 0 else -math.inf,
             flags=tuple(flags),
+            slips=_counted(flags),
+            false_alarms=self._false_alarms,
         )
 
     def _flags(
@@ -372,12 +381,30 @@ class Examiner:
         for event, before, chance in findings.skipped:
             name = self._script.events[event]
             note = f"probably skipped, {chance:.0%}"
-            yield Flag("skipped", ends[before], name, chance, note)
+            yield Flag("skipped", ends[before], name, chance, note, chance)
+
+
+def _counted(flags: Iterable[Flag]) -> Slips:
+    """What is flagged, each flag with its probability, or for certain."""
+    count = {"skipped": 0.0, "out of order": 0.0, "superfluous": 0.0}
+    for flag in flags:
+        kind = flag.kind if flag.kind in count else "superfluous"
+        count[kind] += 1.0 if flag.probability is None else flag.probability
+    return Slips(count["skipped"], count["superfluous"], count["out of order"])
 
 
 def times(gain: float) -> str:
-    """A gain in log-probability as a number of times."""
-    return f"{math.exp(gain):.0f} times" if gain < math.log(1e6) else "millions of times"
+    """A gain in log-probability as a number of times, no more exact than such numbers are.
+
+    Examples
+    --------
+    >>> times(1.2), times(10.6)
+    ('3 times', 'over 1000 times')
+    """
+    often = math.exp(min(gain, 10.0))
+    if often >= 1000:
+        return "over 1000 times"
+    return f"{float(f'{often:.1g}') if often >= 20 else often:.0f} times"
 
 
 def _possible_part(hops: Hops, likelihood: NDArray[np.float64]) -> list[int]:

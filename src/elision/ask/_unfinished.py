@@ -96,8 +96,14 @@ def aligned(found: Aligned) -> Aligned:
 
 def conformed(found: Conformance) -> Conformance:
     """Leave out the end: its surprise, what was skipped there, and the comparison with others."""
-    flags = tuple(
-        flag for flag in found.flags if flag.kind != "skipped" or flag.position < len(found.told)
+    end = len(found.told)
+    flags = [flag for flag in found.flags if flag.kind != "skipped" or flag.position < end]
+    left_out = sum(flag.weight for flag in found.flags if flag not in flags)
+    return replace(
+        found,
+        log_prob=found.log_prob + found.ending,
+        ending=0.0,
+        p_value=None,
+        flags=tuple(flags),
+        slips=found.slips._replace(missing=max(0.0, found.slips.missing - left_out)),
     )
-    log_prob = found.log_prob + found.ending
-    return replace(found, log_prob=log_prob, ending=0.0, p_value=None, flags=flags)

@@ -334,6 +334,7 @@ class Questions(ABC):
         narrative: Iterable[Observation],
         *,
         unknown: Unknown = "ignore",
+        false_alarms: float = 0.05,
         samples: int = 1000,
         random_state: int = 0,
         finished: bool = True,
@@ -348,6 +349,7 @@ class Questions(ABC):
         found = self.conform(
             [told],
             unknown=unknown,
+            false_alarms=false_alarms,
             samples=samples if finished else 0,
             random_state=random_state,
         )[0]
@@ -358,12 +360,21 @@ class Questions(ABC):
         narratives: Iterable[Iterable[Observation]],
         *,
         unknown: Unknown = "ignore",
+        false_alarms: float = 0.05,
         samples: int = 1000,
         random_state: int = 0,
     ) -> Conformances:
-        """How well each of many narratives fits the script, as a table."""
+        """How well each of many narratives fits the script, as a table.
+
+        At most a share of ``false_alarms`` of usual tellings are called odd.
+        """
         found: Conformances = self._ask(
-            "conform", narratives, unknown=unknown, samples=samples, random_state=random_state
+            "conform",
+            narratives,
+            unknown=unknown,
+            false_alarms=false_alarms,
+            samples=samples,
+            random_state=random_state,
         )
         return found
 

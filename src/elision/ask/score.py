@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
-from elision.ask import _html
+from elision.ask import _html, summaries
+from elision.ask._frames import frame_of
 from elision.ask.heard import understood_all
 from elision.errors import InputError
-from elision.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,13 +17,33 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from elision.ask.summaries import Summary
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
-COLUMNS = ("id", "telling", "events", "log_prob", "p_value", "oddness", "most_surprising", "flags")
+COLUMNS = (
+    "id",
+    "telling",
+    "events",
+    "fitness",
+    "log_prob",
+    "p_value",
+    "oddness",
+    "odd",
+    "missing",
+    "superfluous",
+    "out_of_order",
+    "most_surprising",
+    "flags",
+)
 """Of the table of many tellings."""
 
-Kind: TypeAlias = Literal["unknown", "impossible", "repeated", "out of order", "skipped"]
+FALSE_ALARMS = 0.05
+"""Share of usual tellings that are nevertheless called odd."""
+
+Kind: TypeAlias = Literal[
+    "unknown", "impossible", "repeated", "superfluous", "replaced", "out of order", "skipped"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +54,23 @@ class Flag:
     ----------
     kind
         "unknown": the script has no such event. "impossible": the script cannot tell the event
-        here. "repeated": told before, and improbable now. "out of order": the telling would be far
-        more probable with the event elsewhere. "skipped": probably happened and usually told.
+        here. "repeated": told before, and improbable now. "superfluous": the telling would be more
+        probable without. "replaced": another event is due where this one stands. "out of order":
+        the telling would be more probable with the event elsewhere. "skipped": left out, though
+        usually told.
     position
         Of the event in the telling; for "skipped" that of the event before which it was due.
     event
         The event.
     weight
-        How odd: the surprise of a repeated event, the gain in log-probability of moving one that
-        is out of order, the probability that an event was skipped; infinite for the others.
+        How odd. By a telling model: the probability. By a script: the surprise of a repeated event,
+        the gain in log-probability of moving one that is out of order, the probability that an
+        event was skipped. Infinite for unknown and impossible ones.
     note
         The same in words.
+    probability
+        That it is so, if a slip is as probable beforehand as one in twenty tellings; None where
+        the script does not say.
     """
 
     kind: Kind
@@ -52,9 +78,24 @@ class Flag:
     event: str
     weight: float
     note: str
+    probability: float | None = None
 
     def __str__(self) -> str:
         return f"{self.event}: {self.note}"
+
+
+class Slips(NamedTuple):
+    """How many slips are to be expected in a telling, by their probabilities.
+
+    An event told in place of another is superfluous, and the other missing.
+    """
+
+    missing: float = 0.0
+    superfluous: float = 0.0
+    out_of_order: float = 0.0
+
+
+NO_SLIPS = Slips()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +114,20 @@ class Conformance:
     ending
         -log P(nothing more | all events). With the surprises it sums to ``-log_prob``.
     p_value
-        Share of tellings of as many events, drawn from the script, that are no more probable than
-        this one without its unknown events; None if none were drawn.
+        By a telling model: share of usual tellings, which were not learned from, that are as odd
+        as this one. By a script: share of tellings of as many events, drawn from it, that are no
+        more probable than this one, and the smallest there is where an event is unknown; None if
+        none were drawn.
     oddness
         Logarithm of how much more probable the telling is if its teller made one slip (exchanged
-        two neighbours, left out a usual event or told a strange one) than if not. Above 0 a slip
-        is the better explanation.
+        or moved events, left out one, told a strange one or one in place of another) than if not.
+        Above 0 a slip is the better explanation. Tellings are best ranked by it.
     flags
-        What is odd, event by event.
+        What is odd, event by event. A telling model flags slips only where the telling is odd.
+    slips
+        How many slips are to be expected.
+    false_alarms
+        Share of usual tellings that may be called odd.
     """
 
     told: tuple[str, ...]
@@ -90,6 +137,22 @@ class Conformance:
     p_value: float | None
     oddness: float
     flags: tuple[Flag, ...]
+    slips: Slips = NO_SLIPS
+    false_alarms: float = FALSE_ALARMS
+
+    @property
+    def fitness(self) -> float:
+        """Share of what was told or is missing that is right, from 0 to 1.
+
+        1 - (missing + superfluous + out of order) / (told + missing), with expected numbers.
+        """
+        whole = len(self.told) + self.slips.missing
+        return max(0.0, 1.0 - sum(self.slips) / whole) if whole else 1.0
+
+    @property
+    def odd(self) -> bool:
+        """Whether fewer usual tellings than ``false_alarms`` are as odd as this one."""
+        return self.oddness > 0 if self.p_value is None else self.p_value <= self.false_alarms
 
     @property
     def possible(self) -> bool:
@@ -109,7 +172,11 @@ class Conformance:
 
     def _summary(self) -> str:
         chance = "" if self.p_value is None else f", p = {self.p_value:.3f}"
-        return f"log-probability {self.log_prob:.2f}{chance}, oddness {self.oddness:.1f}"
+        verdict = "odd" if self.odd else "usual"
+        return (
+            f"{verdict}: fitness {self.fitness:.2f}, log-probability {self.log_prob:.2f}{chance},"
+            f" oddness {self.oddness:.1f}"
+        )
 
     def _repr_html_(self) -> str:
         rows: list[list[str]] = []
@@ -174,27 +241,27 @@ class Conformances(Sequence[Conformance]):
         return iter(self._found)
 
     def __repr__(self) -> str:
-        odd = sum(bool(one.flags) for one in self._found)
-        return f"<Conformances: {len(self)} tellings, {odd} with flags>"
+        odd = sum(one.odd for one in self._found)
+        return f"<Conformances: {len(self)} tellings, {odd} odd>"
 
     def __str__(self) -> str:
         names = self._names()
         width = max(map(len, ["telling", *names]))
-        lines = [f"{'telling':>{width}}  events  log-prob  p-value  oddness  flags"]
+        lines = [f"{'telling':>{width}}  events  fitness  p-value  oddness  flags"]
         for name, one in zip(names, self._found, strict=True):
             chance = "-" if one.p_value is None else f"{one.p_value:.3f}"
             flags = "; ".join(map(str, one.flags))
-            row = f"{name:>{width}}  {len(one.told):>6}  {one.log_prob:>8.2f}  {chance:>7}"
+            row = f"{name:>{width}}  {len(one.told):>6}  {one.fitness:>7.2f}  {chance:>7}"
             lines.append(f"{row}  {one.oddness:>7.1f}  {flags}".rstrip())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        header = ["telling", "events", "log-probability", "p-value", "oddness", "flags"]
+        header = ["telling", "events", "fitness", "p-value", "oddness", "flags"]
         rows = [
             [
                 name,
                 str(len(one.told)),
-                f"{one.log_prob:.2f}",
+                f"{one.fitness:.2f}",
                 "" if one.p_value is None else f"{one.p_value:.3f}",
                 f"{one.oddness:.1f}",
                 "; ".join(map(str, one.flags)),
@@ -215,16 +282,28 @@ class Conformances(Sequence[Conformance]):
         >>> import elision as el
         >>> script = el.examples.doorbell()
         >>> found = conform(script, [["hear doorbell", "open door"]], samples=0)
-        >>> list(found.to_rows()[0])
-        ['id', 'telling', 'events', 'log_prob', 'p_value', 'oddness', 'most_surprising', 'flags']
+        >>> row = found.to_rows()[0]
+        >>> row["events"], row["fitness"], row["flags"]
+        (2, 1.0, '')
         """
         rows = []
         for number, (name, one) in enumerate(zip(self.ids, self._found, strict=True)):
             known = [value for value in one.surprises if value is not None]
             worst = one.told[one.surprises.index(max(known))] if known else None
-            flags = "; ".join(map(str, one.flags))
-            values = (number, len(one.told), one.log_prob, one.p_value, one.oddness, worst, flags)
-            rows.append(dict(zip(COLUMNS, (name, *values), strict=True)))
+            values = (
+                name,
+                number,
+                len(one.told),
+                one.fitness,
+                one.log_prob,
+                one.p_value,
+                one.oddness,
+                one.odd,
+                *one.slips,
+                worst,
+                "; ".join(map(str, one.flags)),
+            )
+            rows.append(dict(zip(COLUMNS, values, strict=True)))
         return rows
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -235,17 +314,23 @@ class Conformances(Sequence[Conformance]):
         InputError
             If that library is not installed.
         """
-        import narwhals as nw  # noqa: PLC0415 - slow to import
+        return frame_of(COLUMNS, self.to_rows(), backend)
 
-        rows = self.to_rows()
-        columns = {name: [row[name] for row in rows] for name in COLUMNS}
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
-        except ModuleNotFoundError:
-            raise InputError(f"{backend} is not installed", hint=f"pip install {backend}") from None
-        except (ValueError, TypeError):
-            problem = f"backend {short(backend)}, expected 'pandas', 'polars' or 'pyarrow'"
-            raise InputError(problem) from None
+    def by_step(self) -> Summary:
+        """Sum up step by step: how often told, how surprising, and how often flagged as what."""
+        return summaries.by_step(self._found)
+
+    def by_variant(self) -> Summary:
+        """Sum up tellings that are alike: how many, how well they fit, and what is flagged.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> script = el.examples.doorbell()
+        >>> print(conform(script, 3 * [["open door"]], samples=9).by_variant())
+        variant    tellings   share  fitness  p value  oddness  odd  flags
+        """
+        return summaries.by_variant(self._found)
 
 
 def score(
@@ -253,6 +338,7 @@ def score(
     narrative: Iterable[Observation],
     *,
     unknown: Unknown = "ignore",
+    false_alarms: float = FALSE_ALARMS,
     samples: int = 1000,
     random_state: int = 0,
 ) -> Conformance:
@@ -266,8 +352,11 @@ def score(
         What was told. None stands for some event, a mapping for one of several.
     unknown
         "ignore" flags events that the script does not know and leaves them out, "error" refuses.
+    false_alarms
+        Share of usual tellings that may be called odd.
     samples
-        How many tellings to draw for the p-value; 0 for none.
+        How many tellings to draw for the p-value; 0 for none. A telling model that was learned from
+        19 tellings or more needs none: it knows how odd some of them are that it had not seen.
     random_state
         Seed of the drawing.
 
@@ -292,7 +381,12 @@ def score(
     log-probability -5.77, p = 0.010, oddness 15.2
     """
     return conform(
-        script, [narrative], unknown=unknown, samples=samples, random_state=random_state
+        script,
+        [narrative],
+        unknown=unknown,
+        false_alarms=false_alarms,
+        samples=samples,
+        random_state=random_state,
     )[0]
 
 
@@ -309,6 +403,7 @@ def conform(
     narratives: Iterable[Iterable[Observation]],
     *,
     unknown: Unknown = "ignore",
+    false_alarms: float = FALSE_ALARMS,
     samples: int = 1000,
     random_state: int = 0,
 ) -> Conformances:
@@ -323,33 +418,18 @@ def conform(
     >>> import elision as el
     >>> found = conform(el.examples.doorbell(), el.examples.doorbell_tellings())
     >>> found
-    <Conformances: 20 tellings, 0 with flags>
+    <Conformances: 20 tellings, 0 odd>
     >>> round(min(one.p_value for one in found), 2)
     0.22
     """
     from elision.ask._conformance import Examiner  # noqa: PLC0415 - this module is the answer
 
     told, ids = understood_all(script, narratives)
-    examiner = Examiner(script, unknown=unknown, samples=samples, random_state=random_state)
+    examiner = Examiner(
+        script,
+        unknown=unknown,
+        false_alarms=false_alarms,
+        samples=samples,
+        random_state=random_state,
+    )
     return Conformances(examiner.examine(told), ids)
-
-
-def oddness(
-    script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "ignore"
-) -> NDArray[np.float64]:
-    """The oddness of each of many tellings, as `conform` gives it, where nothing else is wanted.
-
-    A telling model weighs far fewer other tellings for it than for the flags.
-
-    Examples
-    --------
-    >>> import elision as el
-    >>> told = [["hear doorbell", "open door"], ["open door", "hear doorbell"]]
-    >>> one, other = oddness(el.examples.doorbell(), told)
-    >>> bool(one < other)
-    True
-    """
-    import numpy as np  # noqa: PLC0415 - not needed by the answers themselves
-
-    found = conform(script, narratives, unknown=unknown, samples=0)
-    return np.array([one.oddness for one in found])

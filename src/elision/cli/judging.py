@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,16 @@ if TYPE_CHECKING:
     from elision.library import Library
     from elision.script import Script
 
+FALSE_ALARMS = 0.05
+
+
+class By(StrEnum):
+    """What a log is summed up by."""
+
+    step = "step"
+    variant = "variant"
+
+
 FLAGGED = NONE_OF_THESE = 1
 """Exit status where a check fails, and where a telling is of none of the scripts."""
 
@@ -61,6 +72,12 @@ def score(
     as_csv: Annotated[bool, typer.Option("--csv", help="With --log: print the table as CSV.")] = (
         False
     ),
+    by: Annotated[
+        By | None, typer.Option(help="With --log: sum up by step, or by variant.")
+    ] = None,
+    false_alarms: Annotated[
+        float, typer.Option(help="Share of usual tellings that may be called odd.")
+    ] = FALSE_ALARMS,
     samples: Annotated[
         int, typer.Option(help="Tellings to draw for the p-value, 0 for none.", min=0)
     ] = 1000,
@@ -86,10 +103,11 @@ def score(
         raise InputError(f"{problem}, expected one of them")
     loaded = load(script)
     if log is None:
-        if as_csv or flagged:
-            raise InputError("--csv and --flagged are for a table", hint="name a file with --log")
+        if as_csv or flagged or by:
+            problem = "--csv, --flagged and --by are for a table"
+            raise InputError(problem, hint="name a file with --log")
         items = told_so_far(telling or [], "score")
-        found = loaded.score(items, samples=samples, random_state=seed)
+        found = loaded.score(items, false_alarms=false_alarms, samples=samples, random_state=seed)
         reply(found, show_conformance, as_json=as_json)
         odd = bool(found.flags)
     else:
@@ -104,37 +122,58 @@ def score(
             encoding=encoding,
         )
         corpus = corpus if domain is None else corpus.domain(domain)
-        table = loaded.conform(corpus, samples=samples, random_state=seed)
-        _show_log(table, as_csv=as_csv, as_json=as_json, flagged=flagged)
+        table = loaded.conform(
+            corpus, false_alarms=false_alarms, samples=samples, random_state=seed
+        )
+        if by is None:
+            _show_log(table, as_csv=as_csv, as_json=as_json, flagged=flagged)
+        else:
+            _show_summary(table, by, as_csv=as_csv, as_json=as_json, flagged=flagged)
         odd = any(one.flags for one in table)
     if check and odd:
         raise typer.Exit(FLAGGED)
 
 
 def _show_log(found: Conformances, *, as_csv: bool, as_json: bool, flagged: bool) -> None:
+    from elision.ask.score import COLUMNS  # noqa: PLC0415
     from elision.cli.reports import show_conformances  # noqa: PLC0415
 
     listed = [
         (row, one)
         for row, one in zip(found.to_rows(), found, strict=True)
-        if one.flags or not flagged
+        if one.flags or one.odd or not flagged
     ]
     if as_json:
         print_json([{"id": row["id"], **plain(one)} for row, one in listed])
     elif as_csv:
-        _print_csv([row for row, _ in listed])
+        _print_csv([row for row, _ in listed], COLUMNS)
     else:
-        odd = sum(bool(one.flags) for one in found)
+        odd = sum(one.odd for one in found)
         named = [(row["id"] or str(row["telling"]), one) for row, one in listed]
         show_conformances(named, odd=odd, of=len(found))
 
 
-def _print_csv(rows: list[dict[str, Any]]) -> None:
-    from elision.ask.score import COLUMNS  # noqa: PLC0415
+def _show_summary(
+    found: Conformances, by: By, *, as_csv: bool, as_json: bool, flagged: bool
+) -> None:
+    from elision.cli.reports import show_summary  # noqa: PLC0415
+
+    summary = found.by_step() if by is By.step else found.by_variant()
+    if flagged:
+        summary = summary.flagged()
+    if as_json:
+        print_json(summary.to_rows())
+    elif as_csv:
+        _print_csv(summary.to_rows(), summary.columns)
+    else:
+        show_summary(summary)
+
+
+def _print_csv(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
     from elision.terminal import out  # noqa: PLC0415
 
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         shown = {

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from elision.ask.compare import Comparison
     from elision.ask.identify import Candidate
     from elision.ask.score import Conformance, Flag
+    from elision.ask.summaries import Summary
 
 FULL_SURPRISE = 8.0
 """Surprise with a full bar: an event of probability 1 in 3000."""
@@ -38,7 +39,9 @@ def show_conformance(found: Conformance) -> None:
             table.add_row(cell(event), shown, cell(bar(length), "cyan"), cell(note, "red"))
     out.print(table)
     chance = "" if found.p_value is None else f", p = {found.p_value:.3f}"
-    say(f"log-probability {_number(found.log_prob)}{chance}, oddness {found.oddness:.1f}")
+    verdict = "odd" if found.odd else "usual"
+    text = f"{verdict}: fitness {found.fitness:.2f}, log-probability {_number(found.log_prob)}"
+    say(f"{text}{chance}, oddness {found.oddness:.1f}")
 
 
 def _is_about(flag: Flag, place: int) -> bool:
@@ -47,20 +50,32 @@ def _is_about(flag: Flag, place: int) -> bool:
 
 def show_conformances(found: Sequence[tuple[str, Conformance]], *, odd: int, of: int) -> None:
     """Print a table of tellings by name, and how many of all are flagged."""
-    numbers = [Number(name) for name in ("events", "log-prob", "p-value", "oddness")]
+    numbers = [Number(name) for name in ("events", "fitness", "p-value", "oddness")]
     table = make_table("telling", *numbers, "odd")
     for name, one in found:
         table.add_row(
             cell(name),
             str(len(one.told)),
-            _number(one.log_prob),
+            f"{one.fitness:.2f}",
             "-" if one.p_value is None else f"{one.p_value:.3f}",
             f"{one.oddness:.1f}",
             cell("; ".join(map(str, one.flags)), "red"),
         )
     if found:
         out.print(table)
-    out.print(f"{odd} of {of} tellings flagged")
+    out.print(f"{odd} of {of} tellings odd")
+
+
+def show_summary(found: Summary) -> None:
+    """Print a log summed up."""
+    words = ("step", "variant", "odd", "flags")
+    heads = [name.replace("_", " ") for name in found.columns]
+    table = make_table(
+        *(head if head in words else Number(head) for head in heads),
+    )
+    for row in found.shown():
+        table.add_row(*(cell(value) for value in row))
+    out.print(table)
 
 
 def show_comparison(found: Comparison, first: str, second: str) -> None:

@@ -1,9 +1,10 @@
 """How good the answers to questions are: which script, which order, what is odd.
 
-    python -m elision.evaluate.questions identify|order|detect FILE... [--seeds N] [--json]
+    python -m elision.evaluate.questions identify|order|detect|faults|odd FILE... [--seeds N]
 
 prints a table for each corpus, means over domains and seeds with their standard errors over
-domains. Narratives are split as for gap filling: 60 % to learn from, 40 % to ask about.
+domains. Narratives are split as for gap filling: 60 % to learn from, 40 % to ask about; for faults
+as event logs are, see `elision.evaluate.faults`.
 """
 
 from __future__ import annotations
@@ -82,10 +83,38 @@ def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     return rows
 
 
+def measure_faults(corpus: Corpus, seeds: int, method: str) -> list[Row]:
+    """Area under the curve, by fault and measure."""
+    runs = _fault_runs(corpus, seeds, method)
+    return [
+        {"name": measure} | _means([areas[measure] for areas, _ in runs]) for measure in runs[0][0]
+    ]
+
+
+def measure_odd(corpus: Corpus, seeds: int, method: str) -> list[Row]:
+    """Share of tellings that are called odd, by what was done to them."""
+    means = _means([said for _, said in _fault_runs(corpus, seeds, method)])
+    return [{"name": "called odd"} | means]
+
+
+def _fault_runs(corpus: Corpus, seeds: int, method: str) -> list[Any]:
+    from elision.evaluate.faults import faults_of  # noqa: PLC0415 - slow to import
+
+    parts = corpus.by_domain().values()
+    return [faults_of(part, seed, method) for part in parts for seed in range(seeds)]
+
+
+def _means(rows: Sequence[dict[str, float]]) -> Row:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
+
+
 QUESTIONS: dict[str, Callable[[Corpus, int, str], list[Row]]] = {
     "identify": measure_identify,
     "order": measure_order,
     "detect": measure_detect,
+    "faults": measure_faults,
+    "odd": measure_odd,
 }
 
 

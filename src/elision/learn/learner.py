@@ -13,12 +13,14 @@ from elision.ask.questions import Questions
 from elision.errors import InputError
 from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
+from elision.learn.held_out import hold_out
 from elision.learn.missing import learn_missing
 from elision.learn.observe import Stage
 from elision.learn.outline import learn_outline
 from elision.learn.sem import told_narratives, vocabulary_of
 from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
+from elision.learn.usual import learn_usual
 from elision.observations import Packer
 
 if TYPE_CHECKING:
@@ -137,8 +139,13 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
                 self._begin(next(stage))
                 telling = learn_telling(told, self.events_, random_state=int(seed))
                 self._begin(next(stage))
-                missing = learn_missing(told, self.events_, random_state=int(seed))
-            self.script_ = self.script_.with_telling(telling.with_missing(missing))
+                held_out = hold_out(told, self.events_, random_state=int(seed))
+                missing = learn_missing(
+                    told, self.events_, held_out=held_out, random_state=int(seed)
+                )
+                usual = learn_usual(held_out, closed=self.events is not None)
+                telling = telling.with_missing(missing).with_usual(usual)
+            self.script_ = self.script_.with_telling(telling)
         return self
 
     def _begin(self, stage: Stage) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.ask.telling.missing import evidence
-from elision.learn.telling import learn_telling
+from elision.learn.held_out import hold_out
 from elision.telling import Missing
 
 if TYPE_CHECKING:
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elision.learn.held_out import HeldOut
+
 HIDDEN = 0.2
 """Share of told events that are hidden."""
 
-HELD_OUT = 4
-"""One of so many narratives is held out."""
-
 MOST_HELD_OUT = 200
-"""Narratives that are held out at most."""
+"""Held-out narratives that are learned from at most."""
 
 FEWEST = 8
 """With fewer narratives nothing is learned: `USUAL` holds."""
@@ -40,9 +39,13 @@ SPREAD = 1.0
 
 
 def learn_missing(
-    narratives: Sequence[Sequence[int]], events: Sequence[str], *, random_state: int = 0
+    narratives: Sequence[Sequence[int]],
+    events: Sequence[str],
+    *,
+    held_out: Sequence[HeldOut] | None = None,
+    random_state: int = 0,
 ) -> Missing:
-    """Learn from narratives of event numbers.
+    """Learn from narratives of event numbers; ``held_out`` if some have been held out already.
 
     Examples
     --------
@@ -51,17 +54,14 @@ def learn_missing(
     """
     if len(narratives) < FEWEST:
         return USUAL
-    rng = np.random.default_rng([random_state, 2])
-    order = rng.permutation(len(narratives))
-    out = min(len(narratives) // HELD_OUT, MOST_HELD_OUT)
-    rest = [narratives[k] for k in order[out:].tolist()]
-    model = learn_telling(rest, events, random_state=random_state)
+    rng = np.random.default_rng([random_state, 3])
+    first = (held_out or hold_out(narratives, events, random_state=random_state))[0]
     features: list[NDArray[np.float64]] = []
     hidden: list[NDArray[np.bool_]] = []
-    for k in order[:out].tolist():
-        told, gone = hide(np.array(narratives[k], np.int64), len(events), rng)
+    for one in first.narratives[:MOST_HELD_OUT]:
+        told, gone = hide(np.array(one, np.int64), len(events), rng)
         if len(told):  # also where nothing was hidden: then nothing is missing
-            features.append(evidence(model.insertions(told)).reshape(-1, len(USUAL)))
+            features.append(evidence(first.model.insertions(told)).reshape(-1, len(USUAL)))
             hidden.append(gone.ravel())
     if not features:
         return USUAL

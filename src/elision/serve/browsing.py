@@ -101,4 +101,5 @@ def _row(tellings: Tellings, row: int, steps: list[int]) -> Row:
         unsaid=tellings.unsaid[row, steps].round(DIGITS).tolist(),
         other=len(one.events) - len(tellings.paths[row]),
         oddness=finite(tellings.oddness[row]),
+        odd=bool(tellings.odd[row]),
     )

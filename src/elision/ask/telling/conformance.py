@@ -1,31 +1,20 @@
-"""How well tellings fit, by a telling model: surprises, slips, and a comparison with drawn ones.
-
-Everything is the worth of another telling against that of the one given: two neighbours exchanged,
-an event left out, put in or moved elsewhere.
-"""
+"""How well tellings fit, by a telling model: surprises, slips, and a comparison with usual ones."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.ask._checks import whole
-from elision.ask._conformance import (
-    IMPROBABLE,
-    MISPLACED,
-    OUT_OF_ORDER,
-    SKIPPED,
-    STRANGE,
-    times,
-)
+from elision import _threads
+from elision.ask._checks import share_of, whole
+from elision.ask._conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
-from elision.ask.score import Conformance, Conformances, Flag
-from elision.ask.telling.missing import probabilities
+from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Flag, Slips
+from elision.ask.telling.slips import MOST_SLIPS, STRANGE, Slip, undone, weigh, with_unknown
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
 
@@ -34,24 +23,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elision.ask.score import Kind
     from elision.observations import Observation, Unknown
     from elision.script import Script
 
-FORGOTTEN = 2.0
-"""How much more often a teller leaves out a usual event than exchanges two, or tells a strange one.
+MOST_DRAWN = 200
+"""Tellings that are drawn at most, where none were held out: each is weighed with all its slips."""
 
-Chosen on Breakfast, CrossTask and DeScript labels for what tells altered tellings from untouched
-ones: more finds more omissions and fewer exchanges.
-"""
+ALIKE = 0.25
+"""Tellings whose oddness differs by less count as equally odd: the models that judged the tellings
+held out have seen fewer than the one that judges now, and differ by about that much."""
 
-DRAWN = 400
-"""Tellings from which is learned how often each event is told."""
-
-LONGEST_ORDERED = 60
-"""Events of a telling up to which every move of every event is weighed."""
-
-USUALLY_TOLD = 0.5
-"""An event is skipped only if it is told in more than this share of tellings."""
+LEAST_CHANCE = 0.1
+"""Of a slip that is flagged. An odd telling may have none that is so probable by itself."""
 
 
 def conform(
@@ -59,27 +43,20 @@ def conform(
     narratives: Iterable[Iterable[Observation]],
     *,
     unknown: Unknown = "ignore",
+    false_alarms: float = FALSE_ALARMS,
     samples: int = 1000,
     random_state: int = 0,
 ) -> Conformances:
     """Say how well each of many tellings fits, see `elision.ask.score.conform`.
 
-    The p-value compares the mean surprise of an event with that of tellings drawn from the model,
-    of whatever length.
+    The p-value compares the oddness with that of tellings which were not learned from, or, where
+    the model knows of none, with that of drawn ones. Like tellings are looked at once.
     """
     told, ids = understood_all(script, narratives)
     seed = whole(random_state, "random_state")
-    examiner = _Examiner(script, unknown, whole(samples, "samples"), seed)
-    return Conformances((examiner.examine(number, one) for number, one in enumerate(told)), ids)
-
-
-def oddness(
-    script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "ignore"
-) -> NDArray[np.float64]:
-    """The oddness of each of many tellings and nothing else, see `elision.ask.score.oddness`."""
-    told, _ = understood_all(script, narratives)
-    examiner = _Examiner(script, unknown, 0, 0)
-    return np.array([examiner.oddness(number, one) for number, one in enumerate(told)])
+    rate = share_of(false_alarms, "false_alarms")
+    examiner = _Examiner(script, unknown, rate, whole(samples, "samples"), seed)
+    return Conformances(examiner.examine(told), ids)
 
 
 class _Telling(NamedTuple):
@@ -91,50 +68,69 @@ class _Telling(NamedTuple):
     told: NDArray[np.int64]
 
 
+class _Found(NamedTuple):
+    """A slip, the p-value of the telling without those found before, and what it is about."""
+
+    slip: Slip
+    p_value: float | None
+    place: int
+    event: str
+    """At the place, or left out before it."""
+    other: str
+    """What the event belongs before or after, or was told in place of."""
+    again: bool
+
+
 class _Examiner:
-    def __init__(self, script: Script, unknown: Unknown, samples: int, seed: int) -> None:
-        self._script, self._unknown = script, unknown
+    def __init__(
+        self, script: Script, unknown: Unknown, false_alarms: float, samples: int, seed: int
+    ) -> None:
+        self._script, self._unknown, self._rate = script, unknown, false_alarms
         self._samples, self._seed = samples, seed
         self._model = model_of(script)
 
-    def examine(self, number: int, narrative: Iterable[Observation]) -> Conformance:
-        """Examine one telling."""
-        telling = self._hear(number, narrative)
+    def examine(self, narratives: Iterable[Iterable[Observation]]) -> Iterator[Conformance]:
+        """Examine tellings, each different one once."""
+        heard = [self._hear(number, one) for number, one in enumerate(narratives)]
+        keys = [_key(one, number) for number, one in enumerate(heard)]
+        distinct = dict(zip(keys, heard, strict=True))
+        waiting = list(distinct)
+        found: dict[object, Conformance] = {}
+        if waiting:
+            _ = self._reference  # before threads ask for it
+
+        def examine(number: int) -> None:
+            found[waiting[number]] = self._examined(distinct[waiting[number]])
+
+        _threads.run(examine, range(len(waiting)))
+        return (found[key] for key in keys)
+
+    def _examined(self, telling: _Telling) -> Conformance:
         surprises, ending = self._surprises(telling)
-        log_prob = -(sum(surprises) + ending)
         per_place: list[float | None] = [None] * len(telling.names)
         for place, surprise in zip(telling.places, surprises, strict=True):
             per_place[place] = (per_place[place] or 0.0) + surprise
         lost = sorted(set(range(len(telling.names))) - set(telling.places))
+        oddness, slips = self._slips(telling)
+        strange = STRANGE if self._model.usual is None else self._model.usual.strange
+        oddness = with_unknown(oddness, len(lost), len(telling.names), strange)
         flags = [
-            Flag("unknown", place, telling.names[place], math.inf, "not in the script")
+            Flag("unknown", place, telling.names[place], math.inf, "not in the script", 1.0)
             for place in lost
         ]
-        flags += self._repeated(telling, surprises)
-        flags += self._out_of_order(telling)
-        flags += self._skipped(telling)
+        flags += [_flag(one) for one in slips if self._is_alarm(one)]
         flags.sort(key=lambda flag: (flag.position, flag.kind))
         return Conformance(
             told=telling.names,
-            log_prob=log_prob,
+            log_prob=-(sum(surprises) + ending),
             surprises=tuple(per_place),
             ending=ending,
-            p_value=self._p_value(-log_prob / (len(surprises) + 1)),
-            oddness=self._oddness(telling),
+            p_value=self._p_value(oddness),
+            oddness=oddness,
             flags=tuple(flags),
+            slips=_counted((one.slip for one in slips), len(lost)),
+            false_alarms=self._rate,
         )
-
-    def oddness(self, number: int, narrative: Iterable[Observation]) -> float:
-        """How odd one telling is."""
-        return self._oddness(self._hear(number, narrative))
-
-    def _oddness(self, telling: _Telling) -> float:
-        odds = self._odds(telling.told)
-        lost = len(telling.names) - len(set(telling.places))
-        if lost:
-            strange = -lost * math.log(STRANGE) - math.log(len(telling.names))
-            odds = float(np.logaddexp(odds, strange))
-        return odds - math.log(2 + FORGOTTEN)
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
         listed = list(narrative) if isinstance(narrative, Iterator) else narrative
@@ -169,113 +165,117 @@ class _Examiner:
             found[place] = -math.log(float(chance))
         return found[:-1], float(found[-1])
 
-    # --- how probable it is among its like ------------------------------------------------------
-
-    @cached_property
-    def _drawn(self) -> list[NDArray[np.int64]]:
-        tellings = self._script.sample(
-            max(self._samples, DRAWN), random_state=np.random.default_rng(self._seed)
-        )
-        number = self._model.numbers
-        return [np.array([number[event] for event in one], np.int64) for one in tellings]
+    # --- how odd it is among its like -----------------------------------------------------------
 
     @cached_property
     def _reference(self) -> NDArray[np.float64]:
-        """Mean surprises of drawn tellings, ascending."""
-        steps = self._model.step_log_probs(self._drawn[: self._samples])
-        return np.sort([-one.mean() for one in steps])
+        """Oddness of usual tellings, ascending."""
+        if self._model.usual is not None:
+            return self._model.usual.oddness
+        number = min(self._samples, MOST_DRAWN)
+        drawn = self._script.sample(number, random_state=np.random.default_rng(self._seed))
+        numbers = self._model.numbers
+        found = np.empty(len(drawn))
 
-    def _p_value(self, mean: float) -> float | None:
-        if not self._samples:
+        def judge(k: int) -> None:
+            told = np.array([numbers[event] for event in drawn[k]], np.int64)
+            found[k] = weigh(self._model, told).oddness
+
+        _threads.run(judge, range(len(drawn)))
+        return np.sort(found)
+
+    def _p_value(self, oddness: float) -> float | None:
+        of = len(self._reference)
+        if not of:
             return None
-        above = len(self._reference) - np.searchsorted(self._reference, mean - 1e-9, side="left")
-        return (1 + int(above)) / (self._samples + 1)
-
-    @cached_property
-    def _told_in(self) -> NDArray[np.float64]:
-        """Share of drawn tellings that tell each event."""
-        found = np.zeros(len(self._model.events))
-        for one in self._drawn[:DRAWN]:
-            found[np.unique(one)] += 1
-        return np.asarray(found / DRAWN)
-
-    @cached_property
-    def _overall(self) -> NDArray[np.float64]:
-        """Share of each event among all that are told."""
-        every = np.concatenate([np.empty(0, np.int64), *self._drawn[:DRAWN]])
-        found = np.bincount(every, minlength=len(self._model.events)) + 1.0
-        return np.asarray(found / found.sum())
+        above = of - np.searchsorted(self._reference, oddness - ALIKE, side="left")
+        return (1 + int(above)) / (of + 1)
 
     # --- what is odd about it -------------------------------------------------------------------
 
-    def _odds(self, told: NDArray[np.int64]) -> float:
-        """Logarithm of how much more probable it is with one slip undone, all slips weighed."""
-        length = len(told)
-        swaps = np.flatnonzero(told[1:] != told[:-1]).tolist()
-        exchanged = [_exchanged(told, i) for i in swaps]
-        without = [np.delete(told, i) for i in range(length)]
-        worth = self._model.worths([told, *exchanged, *without])
-        gain = worth[1:] - worth[0]
-        parts = [gain[: len(swaps)] - math.log(max(len(swaps), 1))]
-        usual = np.log(self._overall[told]) + math.log(MISPLACED) - math.log(max(length, 1))
-        parts.append(gain[len(swaps) :] + usual)
-        untold = np.ones(len(self._model.events), bool)
-        untold[told] = False
-        told_in = np.maximum(self._told_in, np.finfo(float).tiny)
-        with np.errstate(divide="ignore"):
-            rate = np.log(told_in * untold) + math.log(FORGOTTEN) - math.log(length + 1)
-        parts.append((self._model.insertions(told) + rate).ravel())
-        return float(np.logaddexp.reduce(np.concatenate(parts)))
-
-    def _repeated(self, telling: _Telling, surprises: list[float]) -> Iterator[Flag]:
-        seen: Counter[str] = Counter()
-        for item, place, surprise in zip(telling.items, telling.places, surprises, strict=True):
-            if isinstance(item, str):
-                if seen[item] and surprise > -math.log(IMPROBABLE):
-                    note = f"told before, {math.exp(-surprise):.1%} probable here"
-                    yield Flag("repeated", place, item, surprise, note)
-                seen[item] += 1
-
-    def _out_of_order(self, telling: _Telling) -> Iterator[Flag]:
-        """Moves that gain much, the best first, none across another."""
+    def _slips(self, telling: _Telling) -> tuple[float, list[_Found]]:
+        """How odd the known events are, and the slips: the likeliest, then what else is odd."""
         told = telling.told
-        if not 2 <= len(told) <= LONGEST_ORDERED:
-            return
-        moved = [
-            np.insert(np.delete(told, i), place, told[i])
-            for i in range(len(told))
-            for place in range(len(told))
-        ]
-        worth = self._model.worths(moved).reshape(len(told), len(told))
-        gain = worth - worth[0, 0]  # moving the first to the first place changes nothing
-        best, most = gain.argmax(axis=1), gain.max(axis=1)
-        crossed = np.zeros(len(told), bool)
-        for i in np.argsort(-most, kind="stable").tolist():
-            if most[i] <= OUT_OF_ORDER:
+        places: list[int | None] = list(telling.places)
+        weighed = weigh(self._model, told)
+        first = oddness = weighed.oddness
+        found: list[_Found] = []
+        while oddness > 0 and len(found) < MOST_SLIPS:
+            slip = weighed.likeliest()
+            if slip.gain <= 0:  # many slips together are likely, but none of them by itself
                 break
-            target = int(best[i])
-            first, last = sorted((i, target))
-            if not crossed[first : last + 1].any():
-                crossed[first : last + 1] = True
-                side = "before" if target < i else "after"
-                where = f"{side} {telling.names[telling.places[target]]}"
-                note = f"out of order: {times(float(most[i]))} as probable {where}"
-                place = telling.places[i]
-                yield Flag("out of order", place, telling.names[place], float(most[i]), note)
+            found.append(self._located(telling, told, places, slip, self._p_value(oddness)))
+            told, places = undone(told, slip), _moved_places(places, slip)
+            weighed = weigh(self._model, told)
+            oddness = weighed.oddness
+        return first, found
 
-    def _skipped(self, telling: _Telling) -> Iterator[Flag]:
-        """Usual events that are probably missing from the record."""
-        chances = probabilities(self._model, self._model.insertions(telling.told))
-        chances[:, telling.told] = 0.0
-        ends = [*telling.places, len(telling.names)]
-        total = np.minimum(chances.sum(axis=0), 1.0)
-        for event in np.flatnonzero((total >= SKIPPED) & (self._told_in > USUALLY_TOLD)).tolist():
-            place = int(chances[:, event].argmax())
-            note = f"probably skipped, {total[event]:.0%}"
-            yield Flag("skipped", ends[place], self._model.events[event], float(total[event]), note)
+    def _located(
+        self,
+        telling: _Telling,
+        told: NDArray[np.int64],
+        places: list[int | None],
+        slip: Slip,
+        p_value: float | None,
+    ) -> _Found:
+        later = (place for place in places[slip.place :] if place is not None)
+        place = next(later, len(telling.names))
+        due = self._model.events[slip.event]
+        if slip.kind == "left out":
+            return _Found(slip, p_value, place, due, "", again=False)
+        event = self._model.events[told[slip.place]]
+        other = due if slip.kind == "replaced" else self._model.events[told[slip.target]]
+        again = bool((told[: slip.place] == told[slip.place]).any())
+        return _Found(slip, p_value, place, event, other, again)
+
+    def _is_alarm(self, found: _Found) -> bool:
+        odd = found.p_value is None or found.p_value <= self._rate
+        return odd and found.slip.chance >= LEAST_CHANCE
 
 
-def _exchanged(told: NDArray[np.int64], i: int) -> NDArray[np.int64]:
-    found = told.copy()
-    found[i], found[i + 1] = told[i + 1], told[i]
+def _flag(found: _Found) -> Flag:
+    slip = found.slip
+    kind: Kind = "skipped"
+    note = "skipped"
+    more = times(slip.gain)
+    if slip.kind == "moved":
+        side = "before" if slip.target < slip.place else "after"
+        kind, note = "out of order", f"out of order: {more} as probable {side} {found.other}"
+    elif slip.kind == "put in":
+        kind = "repeated" if found.again else "superfluous"
+        note = f"{'told again' if found.again else 'superfluous'}: {more} as probable without"
+    elif slip.kind == "replaced":
+        kind, note = "replaced", f"in place of {found.other}, which is {more} as probable"
+    note += f", {slip.chance:.0%}"
+    return Flag(kind, found.place, found.event, slip.chance, note, slip.chance)
+
+
+def _moved_places(places: list[int | None], slip: Slip) -> list[int | None]:
+    """Where in the narrative each event stands once a slip is undone; None for those put in."""
+    if slip.kind == "replaced":
+        return places
+    found = list(places)
+    if slip.kind == "left out":
+        found.insert(slip.place, None)
+        return found
+    place = found.pop(slip.place)
+    if slip.kind == "moved":
+        found.insert(slip.target, place)
     return found
+
+
+def _counted(slips: Iterable[Slip], unknown: int) -> Slips:
+    chances = {"moved": 0.0, "left out": 0.0, "put in": float(unknown), "replaced": 0.0}
+    for slip in slips:
+        chances[slip.kind] += slip.chance
+    return Slips(
+        missing=chances["left out"] + chances["replaced"],
+        superfluous=chances["put in"] + chances["replaced"],
+        out_of_order=chances["moved"],
+    )
+
+
+def _key(telling: _Telling, number: int) -> object:
+    """The same for like tellings; those with open events are each by themselves."""
+    names = all(isinstance(item, str) for item in telling.items)
+    return (telling.names, tuple(telling.places)) if names else number

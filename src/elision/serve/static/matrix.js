@@ -35,7 +35,7 @@ export function headRows({ columns, tellings }, chosen, onStep) {
       make("th", { scope: "col", class: "label" }, "Telling"),
       ...columns.map(step),
       other("others", "events that are no step"),
-      other("odd", "above 0, a slip is the better explanation"),
+      other("odd", "how odd it is; bold where hardly any usual telling is as odd"),
     ),
     make(
       "tr",
@@ -53,7 +53,7 @@ export function bodyRow(row, at, { current, onLoad, onKey }) {
   const text = row.lines.join(", ") || "nothing that the script knows";
   return make(
     "tr",
-    { class: row.oddness > 0 ? "odd" : null },
+    { class: row.odd ? "odd" : null },
     make(
       "th",
       { scope: "row", class: "label" },

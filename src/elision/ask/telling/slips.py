@@ -1,0 +1,185 @@
+"""What one slip of the teller would explain: every way to undo one, weighed against none.
+
+A slip exchanges two neighbours or moves an event, leaves one out, puts one in that does not belong
+there, or tells it in place of another. With P the worth of a telling, the odds of a slip are
+
+    sum over slips of P(slip) P(telling with the slip undone) / P(telling)
+
+where the four kinds of slips are as probable as one another, and so are all slips of a kind.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elision.telling import TellingModel
+
+FARTHEST = 8
+"""Places that an event is moved at most."""
+
+STRANGE = 1e-4
+"""Share of events, in tellings without a slip, that nobody told before, where it is not known."""
+
+BEFOREHAND = 0.05
+"""How probable a slip is before the telling is looked at."""
+
+MOST_SLIPS = 20
+"""Slips that are looked for in one telling."""
+
+KINDS = 4
+
+SlipKind: TypeAlias = Literal["moved", "left out", "put in", "replaced"]
+
+
+class Slip(NamedTuple):
+    """One slip, found in a telling of event numbers.
+
+    Attributes
+    ----------
+    kind
+        What the teller did.
+    place
+        Of the event that was moved, put in or told in place of another; for one left out, that of
+        the event before which it is due.
+    event
+        The event that is due at the place, if one was left out or replaced, else the one there.
+    target
+        Where a moved event goes, counted without it.
+    gain
+        By how much the telling is more probable without the slip (log).
+    chance
+        Probability of this slip.
+    """
+
+    kind: SlipKind
+    place: int
+    event: int
+    target: int
+    gain: float
+    chance: float
+
+
+class Weighed(NamedTuple):
+    """Gains of undoing each slip, and with the rates of slips their log-odds.
+
+    Attributes
+    ----------
+    moved
+        (moves,), see ``moves``: place and target of each.
+    put_in
+        (events told,).
+    left_out
+        (places, events).
+    replaced
+        (events told, events): what each event was told in place of.
+    """
+
+    told: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    moved: NDArray[np.float64]
+    put_in: NDArray[np.float64]
+    left_out: NDArray[np.float64]
+    replaced: NDArray[np.float64]
+
+    def log_odds(self) -> tuple[NDArray[np.float64], ...]:
+        """Of each slip against none: moved, put in, left out, replaced."""
+        length, events = self.replaced.shape
+        near = np.abs(self.moves[:, 0] - self.moves[:, 1]) == 1
+        # Half of the moves are exchanges of neighbours; each of those is here twice.
+        moves = np.where(near, near.sum(), (~near).sum()) * (1 + (~near).any())
+        return (
+            self.moved - np.log(KINDS * moves),
+            self.put_in - math.log(KINDS * max(length, 1) * events),
+            self.left_out - math.log(KINDS * (length + 1)),
+            self.replaced - math.log(KINDS * max(length, 1) * events),
+        )
+
+    @property
+    def oddness(self) -> float:
+        """Logarithm of how much more probable the telling is with one slip than without."""
+        every = np.concatenate([part.ravel() for part in self.log_odds()])
+        return float(np.logaddexp.reduce(every))
+
+    def likeliest(self) -> Slip:
+        """The slip that explains most; its chance counts all places where it may have been."""
+        moved, put_in, left_out, replaced = self.log_odds()
+        best = {
+            "moved": moved.max(initial=-np.inf),
+            "put in": put_in.max(initial=-np.inf),
+            "left out": left_out.max(),
+            "replaced": replaced.max(initial=-np.inf),
+        }
+        kind: Any = max(best, key=lambda name: best[name])
+        if kind == "moved":
+            number = int(moved.argmax())
+            place, target = self.moves[number].tolist()
+            event, gain, alike = int(self.told[place]), self.moved[number], moved
+        elif kind == "put in":
+            place = target = int(put_in.argmax())
+            event, gain = int(self.told[place]), self.put_in[place]
+            alike = put_in[self.told == event]
+        elif kind == "left out":
+            place, event = divmod(int(left_out.argmax()), left_out.shape[1])
+            target, gain, alike = place, self.left_out[place, event], left_out[:, event]
+        else:
+            place, event = divmod(int(replaced.argmax()), replaced.shape[1])
+            target, gain, alike = place, self.replaced[place, event], replaced[place]
+        share = float(np.logaddexp.reduce(alike)) - self.oddness
+        chance = chance_of(self.oddness) * math.exp(min(share, 0.0))
+        return Slip(kind, place, event, target, float(gain), chance)
+
+
+def weigh(model: TellingModel, told: NDArray[np.int64]) -> Weighed:
+    """Weigh every slip that a telling of event numbers may have."""
+    length, events = len(told), len(model.events)
+    moves = np.array(
+        [
+            (i, place)
+            for i in range(length)
+            for place in range(max(0, i - FARTHEST), min(length, i + FARTHEST + 1))
+            if (told[min(i, place) : max(i, place) + 1] != told[i]).any()
+        ],
+        np.int64,
+    ).reshape(-1, 2)
+    moved = [np.insert(np.delete(told, i), place, told[i]) for i, place in moves.tolist()]
+    without = [np.delete(told, i) for i in range(length)]
+    worth = model.worths([told, *moved, *without])
+    gain = worth[1:] - worth[0]
+    put_in = gain[len(moves) :]
+    replaced = np.empty((length, events))
+    model.insert_each(without, np.arange(length), replaced)
+    replaced += put_in[:, None]
+    replaced[np.arange(length), told] = -np.inf
+    return Weighed(told, moves, gain[: len(moves)], put_in, model.insertions(told), replaced)
+
+
+def undone(told: NDArray[np.int64], slip: Slip) -> NDArray[np.int64]:
+    """The telling as it would be without a slip."""
+    if slip.kind == "left out":
+        return np.insert(told, slip.place, slip.event)
+    without = np.delete(told, slip.place)
+    if slip.kind == "put in":
+        return without
+    return np.insert(without, slip.target, slip.event)
+
+
+def with_unknown(oddness: float, unknown: int, events: int, strange: float = STRANGE) -> float:
+    """Oddness of a telling some of whose events nobody told before.
+
+    ``strange`` is the share of such events in tellings without a slip.
+    """
+    if not unknown:
+        return oddness
+    return float(np.logaddexp(oddness, -unknown * math.log(strange) - math.log(events)))
+
+
+def chance_of(oddness: float) -> float:
+    """Probability that there is a slip at all."""
+    value = oddness + math.log(BEFOREHAND / (1 - BEFOREHAND))
+    return 0.5 * (1 + math.tanh(value / 2))

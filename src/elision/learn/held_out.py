@@ -1,0 +1,51 @@
+"""Telling models that have not seen a part of the narratives, and that part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision.learn.telling import learn_telling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.telling import TellingModel
+
+Narratives = list[tuple[int, ...]]
+
+FOLDS = 4
+"""One of so many narratives is held out."""
+
+MOST_HELD_OUT = 400
+"""Narratives that are held out at most. With no more than that, each is in turn."""
+
+
+class HeldOut(NamedTuple):
+    """A model, what it was learned from, and what it has not seen."""
+
+    model: TellingModel
+    seen: Narratives
+    narratives: Narratives
+
+
+def hold_out(
+    narratives: Sequence[Sequence[int]], events: Sequence[str], *, random_state: int = 0
+) -> list[HeldOut]:
+    """Learn models without a part of the narratives each.
+
+    Few narratives are all held out, part by part; of many, one part is.
+    """
+    order = np.random.default_rng([random_state, 2]).permutation(len(narratives))
+    parts = np.array_split(order, FOLDS)
+    if len(narratives) > MOST_HELD_OUT:
+        parts = [parts[0][:MOST_HELD_OUT]]
+    found = []
+    for part in parts:
+        out = set(part.tolist())
+        seen = [tuple(one) for k, one in enumerate(narratives) if k not in out]
+        if out and seen:
+            model = learn_telling(seen, events, random_state=random_state)
+            found.append(HeldOut(model, seen, [tuple(narratives[k]) for k in part.tolist()]))
+    return found
