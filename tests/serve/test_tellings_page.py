@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 import elision as el
 from serving import Running, upload
-from visiting import answered, lines, serious, visits
+from visiting import answered, lines, serious, step, visits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,18 +87,27 @@ class TestTheTellings:
         happened = outline.happened([names.index(one) for one in told])
         cells = row.locator("td").all()
         assert len(cells) == len(names) + 2
+        shown: dict[str, str] = {}
         for name, chance, cell in zip(names, happened, cells, strict=False):
-            label = cell.get_attribute("aria-label") or ""
+            label = shown[name] = cell.get_attribute("aria-label") or ""
             if name in told:
                 assert label == "told"
             elif chance < 0.05:
                 assert label == "absent"
             else:
-                shown = ">99%" if 0.995 <= chance < 1 else f"{chance:.0%}"
-                assert label == f"unsaid, {shown}"
+                share = ">99%" if 0.995 <= chance < 1 else f"{chance:.0%}"
+                assert label == f"unsaid, {share}"
         row.get_by_role("button").click()
         answered(page, "\n".join(told))
         assert lines(page) == told
+        unsaid = [
+            name
+            for name, chance in zip(names, happened, strict=True)
+            if chance > 0.5 and name not in told
+        ]
+        assert "walk to door" in unsaid
+        for name in unsaid:
+            expect(step(page, name)).to_contain_text(shown[name].replace(",", ""))
 
     def test_tellings_are_filtered_sorted_and_thinned(
         self, visit_example: Callable[..., Page]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elision.serve.tellings import Tellings
 
 MOST_LINES = 100
-DIGITS = 4
+DIGITS = 9
 
 
 def browse(held: Held, wanted: Browsing) -> Matrix:

@@ -87,7 +87,7 @@ function cell(told, unsaid) {
     return make("td", { class: "told", "aria-label": `told ${told} times` }, `${told}×`);
   if (told) return make("td", { class: "told", "aria-label": "told" }, "●");
   if (unsaid < SEEN) return make("td", { "aria-label": "absent" });
-  const number = Math.min(99, Math.round(100 * unsaid)); // sure is only what is told
+  const number = percent(unsaid) === "100%" ? 100 : Math.min(99, Math.round(100 * unsaid));
   const kind = unsaid > PROBABLE ? "unsaid" : "maybe";
   const found = make(
     "td",
