@@ -182,6 +182,7 @@ function clear() {
 async function restore() {
   page.asking?.abort();
   clearTimeout(page.resting);
+  if (!telling.finished) byId("verdict").textContent = "";
   const { signal } = (page.asking = new AbortController());
   const late = setTimeout(() => working(true), PATIENCE);
   await attempt(async () => {

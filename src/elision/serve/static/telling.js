@@ -1,7 +1,8 @@
 // The telling: one column of lines that are edited in place, with ghost lines between them.
 
 import { byId, make, named, percent } from "./dom.js";
-import { gapContent, isSaid, likeliest, nextContent } from "./ghosts.js";
+import { gapContent, isSaid, nextContent } from "./ghosts.js";
+import { Keys } from "./keys.js";
 import { Suggestions } from "./suggestions.js";
 
 const MOST_LINES = 100;
@@ -20,6 +21,7 @@ export class Telling {
     this.least = 0.5;
     this.opened = new Set();
     this.words = new Map(); // how each event is said
+    this.keys = new Keys(this);
     this.suggestions = new Suggestions(byId("suggestions"), (event) => this.take(event));
     this.render();
   }
@@ -92,8 +94,8 @@ export class Telling {
       "aria-autocomplete": "list",
       "aria-controls": "suggestions",
       oninput: (event) => this.typed(event.target),
-      onkeydown: (event) => this.key(event),
-      onfocus: () => this.entered(),
+      onkeydown: (event) => this.keys.press(event),
+      onfocus: () => (this.keys.leaving = false),
       onblur: () => this.left(),
     });
     field.value = line;
@@ -110,7 +112,7 @@ export class Telling {
     const { kind, near, text } = answer.lines[at] ?? {};
     // Where sentences are understood, whatever one types may be a sentence.
     const strange = ["writing", "unknown"].includes(kind) && text === this.lines[at];
-    if (strange && !this.sentences && !this.suggestions.shown && this.dismissed !== text)
+    if (strange && !this.sentences && !this.suggestions.shown && this.keys.dismissed !== text)
       this.suggestions.suggest(this.fields()[at], near);
   }
 
@@ -129,6 +131,7 @@ export class Telling {
 
   fill() {
     const { answer, least } = this;
+    const focused = this.focused();
     for (const row of this.place.querySelectorAll(".gap")) {
       const at = Number(row.dataset.gap);
       const gap = answer.gaps[at];
@@ -149,6 +152,18 @@ export class Telling {
     for (const row of this.place.querySelectorAll(".line")) this.fillLine(row);
     const last = this.fields().at(-1);
     last.placeholder = this.text ? "and then?" : "What happened first?";
+    focused?.();
+  }
+
+  /** Who stands on a button of a row stays there when the row is made anew. */
+  focused() {
+    const row = document.activeElement?.closest?.("#lines > li");
+    const at = row ? [...row.querySelectorAll("button")].indexOf(document.activeElement) : -1;
+    if (at < 0) return null;
+    return () => {
+      const buttons = row.querySelectorAll("button");
+      buttons[Math.min(at, buttons.length - 1)]?.focus();
+    };
   }
 
   nextLine() {
@@ -280,10 +295,6 @@ export class Telling {
     this.onChange();
   }
 
-  entered() {
-    this.leaving = false;
-  }
-
   /** A line that was left is read as it stands. */
   left() {
     setTimeout(() => {
@@ -293,83 +304,23 @@ export class Telling {
     }, 150);
   }
 
-  // --- keys -------------------------------------------------------------------------------------
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const field = event.target;
-    const at = this.fields().indexOf(field);
-    const [start, end] = [field.selectionStart, field.selectionEnd];
-    const atStart = start === 0 && end === 0;
-    const atEnd = start === field.value.length;
-    const keys = {
-      Enter: () => this.enter(field, at),
-      Tab: () => !event.shiftKey && this.tab(at),
-      Escape: () => this.escape(),
-      ArrowDown: () => this.suggestions.move(1) || (atEnd && this.go(at + 1)),
-      ArrowUp: () => this.suggestions.move(-1) || (atStart && this.go(at - 1)),
-      Backspace: () => atStart && at > 0 && this.join(at),
-      Delete: () => atEnd && start === end && at < this.lines.length - 1 && this.join(at + 1),
-    };
-    if (event.key !== "Escape" && event.key !== "Tab") this.leaving = false;
-    if (keys[event.key]?.()) event.preventDefault();
-  }
-
-  enter(field, at) {
-    if (this.suggestions.chosen !== null) {
-      this.take(this.suggestions.chosen);
-      return true;
-    }
-    const isLast = at === this.lines.length - 1;
-    const [best] = this.offered();
-    if (isLast && !field.value.trim() && best) {
-      this.take(best.event, best.words);
-      return true;
-    }
-    const [before, after] = [field.value.slice(0, field.selectionStart), field.value.slice(field.selectionEnd)];
-    if (!field.value.trim()) return true;
-    this.lines.splice(at, 1, before, after);
-    this.render(at + 1, 0);
-    this.changed();
-    return true;
-  }
-
   /** What is offered on the empty last line. */
   offered() {
     const shown = this.answer && this.place.querySelector(".gap .next .take");
     return shown ? this.next() : [];
   }
 
-  /** Tab takes what is offered here; after Escape, or where nothing is, it leads on. */
-  tab(at) {
-    if (this.leaving) return false;
-    if (this.suggestions.chosen !== null) {
-      this.take(this.suggestions.chosen);
-      return true;
-    }
-    const gap = this.answer?.gaps[at + 1];
-    if (gap && isSaid(gap, this.least)) {
-      const step = this.steps[likeliest(gap, this.answer)];
-      this.insert(at + 1, step.words);
-      return true;
-    }
-    const [best] = at === this.lines.length - 1 && !this.lines[at].trim() ? this.offered() : [];
-    if (!best) return false;
-    this.take(best.event, best.words);
-    return true;
-  }
-
-  escape() {
-    this.dismissed = this.lines[this.writing];
-    if (this.suggestions.close()) return true;
-    this.leaving = true;
-    return false;
-  }
-
   go(at) {
     const field = this.fields()[at];
     field?.focus();
     return Boolean(field);
+  }
+
+  /** Break a line in two. */
+  cut(at, before, after) {
+    this.lines.splice(at, 1, before, after);
+    this.render(at + 1, 0);
+    this.changed();
   }
 
   /** Put a line behind the one before it. */
