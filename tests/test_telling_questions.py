@@ -1130,7 +1130,6 @@ def asked(script, question):
         "order": (told,),
         "tellings": (3,),
         "conform": ([told],),
-        "oddness": ([told],),
         "gap_chances": (hear_all(script, [["e0", None]]), every),
         "anywhere_chances": (told, every),
         "missing_chances": ([told],),
@@ -1194,14 +1193,6 @@ def test_both_answerers_take_the_same_options(question):
         }
 
     assert options(case.script) == options(case.bare)
-
-
-def test_oddness_alone_is_that_of_the_whole_judgement():
-    case = small_case(2, missing=Missing(-1.0, 1.0, -1.0))
-    told = [["e0", "e1"], ["e1", "strange", "e0"], ["e2", None, "e2"], []]
-    for script in (case.script, case.bare):
-        wanted = [one.oddness for one in who(script, "conform")(script, told, samples=0)]
-        np.testing.assert_array_equal(who(script, "oddness")(script, told), wanted)
 
 
 def test_a_question_that_is_none_has_no_answerer():

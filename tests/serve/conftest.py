@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 import elision as el
-from browsing import visits
-from serving import Running, hostile, large
+from elision.learning import as_events
+from serving import Running, hostile, large, tickets
+from visiting import visits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,13 +29,16 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("scripts")
     tea = el.read(TELLINGS).domain("making tea")
     spoken = el.Corpus(el.Narrative(None, one.steps, one.domain, one.id) for one in tea)
-    extractor = el.EventExtractor(vectors=False)
-    learner = el.SEMHMM(score="marginal", random_state=0).fit(extractor.fit_transform(spoken))
+    heard = as_events(spoken)
+    learner = el.ScriptLearner(wording=heard.wording).fit(heard.events)
+    door = el.ScriptLearner().fit(el.examples.doorbell_tellings())
     made = {
         "doorbell": el.examples.doorbell(),
-        "tea": learner.script_.noted(domain="making tea", extractor=extractor.to_dict()),
+        "tea": learner.script_.noted(**heard.notes("making tea")),
         "hostile": hostile(),
         "large": large(),
+        "door": door.script_.noted(activity="answering the door"),
+        "tickets": el.ScriptLearner().fit(tickets()).script_.noted(activity="tickets"),
     }
     for name, script in made.items():
         script.save(folder / f"{name}.json")

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import expect
 
 import elision as el
-from browsing import serious, visits
 from serving import Running, upload
+from visiting import answered, lines, serious, step, visits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,17 +87,27 @@ class TestTheTellings:
         happened = outline.happened([names.index(one) for one in told])
         cells = row.locator("td").all()
         assert len(cells) == len(names) + 2
+        shown: dict[str, str] = {}
         for name, chance, cell in zip(names, happened, cells, strict=False):
-            label = cell.get_attribute("aria-label") or ""
+            label = shown[name] = cell.get_attribute("aria-label") or ""
             if name in told:
                 assert label == "told"
             elif chance < 0.05:
                 assert label == "absent"
             else:
-                shown = ">99%" if 0.995 <= chance < 1 else f"{chance:.0%}"
-                assert label == f"unsaid, {shown}"
+                share = ">99%" if 0.995 <= chance < 1 else f"{chance:.0%}"
+                assert label == f"unsaid, {share}"
         row.get_by_role("button").click()
-        expect(page.locator("#telling")).to_have_value("\n".join(told))
+        answered(page, "\n".join(told))
+        assert lines(page) == told
+        unsaid = [
+            name
+            for name, chance in zip(names, happened, strict=True)
+            if chance > 0.5 and name not in told
+        ]
+        assert "walk to door" in unsaid
+        for name in unsaid:
+            expect(step(page, name)).to_contain_text(shown[name].replace(",", ""))
 
     def test_tellings_are_filtered_sorted_and_thinned(
         self, visit_example: Callable[..., Page]
@@ -127,14 +137,16 @@ class TestTheTellings:
         tools.get_by_role("button", name="Show all").click()
         expect(count).to_have_text("20 tellings, 19 variants.")
         tools.get_by_label("Sort by").select_option("oddness")
+        expect(rows(page).first).not_to_contain_text("2×")  # the most frequent one is usual
         odd = [
             float(text) for text in page.locator(".matrix td.number:last-child").all_inner_texts()
         ]
         assert odd == sorted(odd, reverse=True)
         rows(page).first.get_by_role("button").focus()
         page.keyboard.press("ArrowDown")
+        second = page.locator('[data-at="1"] bdi').inner_text()
         page.keyboard.press("Enter")
-        expect(page.locator("#telling")).not_to_have_value("")
+        answered(page, second.replace(", ", "\n"))
 
     def test_a_step_that_is_chosen_elsewhere_filters(
         self, visit_example: Callable[..., Page]

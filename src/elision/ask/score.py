@@ -437,24 +437,3 @@ def conform(
         random_state=random_state,
     )
     return Conformances(examiner.examine(told), ids)
-
-
-def oddness(
-    script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "ignore"
-) -> NDArray[np.float64]:
-    """The oddness of each of many tellings, as `conform` gives it, where nothing else is wanted.
-
-    A telling model weighs far fewer other tellings for it than for the flags.
-
-    Examples
-    --------
-    >>> import elision as el
-    >>> told = [["hear doorbell", "open door"], ["open door", "hear doorbell"]]
-    >>> one, other = oddness(el.examples.doorbell(), told)
-    >>> bool(one < other)
-    True
-    """
-    import numpy as np  # noqa: PLC0415 - not needed by the answers themselves
-
-    found = conform(script, narratives, unknown=unknown, samples=0)
-    return np.array([one.oddness for one in found])

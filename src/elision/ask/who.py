@@ -35,7 +35,6 @@ QUESTIONS = {
     "order": Answerers("order:order", "telling.ordering:order"),
     "tellings": Answerers("sample:tellings", "telling.ahead:tellings"),
     "conform": Answerers("score:conform", "telling.conformance:conform"),
-    "oddness": Answerers("score:oddness", "telling.conformance:oddness"),
     "evidence": Answerers("_evidence:evidence_of", "telling.evidence:evidence_of"),
     "gap_chances": Answerers("chances:gap_chances", "telling.gaps:chances_of_gaps"),
     "anywhere_chances": Answerers("chances:anywhere_chances", "telling.gaps:chances_anywhere"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -10,11 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from elision.errors import ElisionError, InputError
-from elision.serve import messages, pictures
+from elision.serve import card, messages, pictures
 from elision.serve.describe import details, listed
-from elision.serve.explain import explain
 from elision.serve.guard import TooLarge, body_of
 from elision.serve.lines import GAPS, understood
+from elision.serve.outlines import outlined
+from elision.serve.restore import restore
 from elision.serve.shelf import LONGEST_SENTENCE
 from elision.serve.table import table
 
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 MOST_ASKED = 256 << 10
 """Bytes of a question."""
+
+NARROWEST, WIDEST = 60, 2400
+"""Pixels that an outline may be wide, and by which widths differ."""
 
 JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
@@ -86,21 +91,59 @@ class Api:
                 refuses=(404,),
             ),
             Route(
+                "GET",
+                f"{one}/outline",
+                self.outline,
+                "The outline of a script: its drawing and its steps",
+                gives=messages.Outlined,
+                refuses=(400, 404),
+            ),
+            *(
+                Route(
+                    "POST",
+                    f"{one}/outline.{kind}",
+                    partial(self._outline_file, kind=kind, media=media),
+                    f"The outline as {kind.upper()} file, with a telling laid over it",
+                    takes=messages.Sharing,
+                    gives=media,
+                    refuses=asked,
+                )
+                for kind, media in (("svg", "image/svg+xml"), ("png", "image/png"))
+            ),
+            Route(
                 "POST",
-                f"{one}/explain",
-                self.explain,
-                "A telling explained: its path, what it leaves unsaid, what is odd",
+                f"{one}/restore",
+                self.restore,
+                "A telling restored: what it left out, what comes next, what is odd",
                 takes=messages.Asking,
-                gives=messages.Explained,
+                gives=messages.Restored,
                 refuses=asked,
             ),
             Route(
                 "POST",
-                f"{one}/explain.csv",
-                self.explain_csv,
+                f"{one}/restore.csv",
+                self.restore_csv,
                 "The same as a table",
                 takes=messages.Asking,
                 gives="text/csv",
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/card.html",
+                self.card_html,
+                "A restored telling as a page of its own, to be shared",
+                takes=messages.Sharing,
+                gives="text/html",
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/card.png",
+                self.card_png,
+                "A restored telling as a picture, to be shared",
+                takes=messages.Sharing,
+                gives="image/png",
                 refuses=asked,
             ),
             Route(
@@ -169,14 +212,28 @@ class Api:
         """Draw a script for the list."""
         return reply(await run_in_threadpool(pictures.small, self._held(request)))
 
-    async def explain(self, request: Request) -> Response:
-        """Explain a telling."""
-        return reply(await self._answer(request, messages.Asking, explain))
+    async def outline(self, request: Request) -> Response:
+        """Draw the outline of a script."""
+        return reply(await run_in_threadpool(outlined, self._held(request), _room(request)))
 
-    async def explain_csv(self, request: Request) -> Response:
-        """Explain a telling as a table."""
-        found = await self._answer(request, messages.Asking, explain)
-        return attachment(table(found), CSV, "answers.csv")
+    async def restore(self, request: Request) -> Response:
+        """Restore a telling."""
+        return reply(await self._answer(request, messages.Asking, restore))
+
+    async def restore_csv(self, request: Request) -> Response:
+        """Restore a telling as a table."""
+        content = await self._answer(request, messages.Asking, table)
+        return attachment(content, CSV, "answers.csv")
+
+    async def card_html(self, request: Request) -> Response:
+        """Make a page of a restored telling."""
+        content = await self._answer(request, messages.Sharing, card.as_html)
+        return attachment(content, "text/html; charset=utf-8", "telling.html")
+
+    async def card_png(self, request: Request) -> Response:
+        """Make a picture of a restored telling."""
+        content = await self._answer(request, messages.Sharing, card.as_png)
+        return attachment(content, "image/png", "telling.png")
 
     async def fill(self, request: Request) -> Response:
         """Fill gaps."""
@@ -209,6 +266,12 @@ class Api:
         held = self._held(request)
         asking = await asked(request, kind)
         return await run_in_threadpool(question, held, asking)
+
+    async def _outline_file(self, request: Request, *, kind: str, media: str) -> Response:
+        held = self._held(request)
+        wanted = await asked(request, messages.Sharing)
+        content = await run_in_threadpool(card.outline_file, held, wanted, kind)
+        return attachment(content, media, f"{held.id}.{kind}")
 
     async def _drawn_file(self, request: Request, kind: str, media: str) -> Response:
         held = self._held(request)
@@ -256,6 +319,16 @@ def identify(shelf: Shelf, asking: messages.Identifying) -> messages.Identified:
             for one in found.candidates
         ]
     )
+
+
+def _room(request: Request) -> float | None:
+    """How wide a drawing should be; a few widths, so that few are remembered."""
+    text = request.query_params.get("width", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) >= NARROWEST):
+        raise HTTPException(400, f"expected ?width= of at least {NARROWEST} pixels")
+    return float(min(int(text), WIDEST) // NARROWEST * NARROWEST)
 
 
 async def limited(request: Request, most: int) -> bytes:

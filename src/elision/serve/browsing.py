@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elision.serve.tellings import Tellings
 
 MOST_LINES = 100
-DIGITS = 4
+DIGITS = 9
 
 
 def browse(held: Held, wanted: Browsing) -> Matrix:
@@ -101,4 +101,5 @@ def _row(tellings: Tellings, row: int, steps: list[int]) -> Row:
         unsaid=tellings.unsaid[row, steps].round(DIGITS).tolist(),
         other=len(one.events) - len(tellings.paths[row]),
         oddness=finite(tellings.oddness[row]),
+        odd=bool(tellings.odd[row]),
     )

@@ -188,11 +188,14 @@ def _next_free(host: str, port: int) -> int | None:
 def _warm_up(shelf: Shelf) -> None:
     """Ask each script once, so that compiled code is loaded before the first person asks."""
     from elision.serve import pictures  # noqa: PLC0415 - quick start
-    from elision.serve.explain import explain  # noqa: PLC0415
     from elision.serve.messages import Asking  # noqa: PLC0415
+    from elision.serve.outlines import outlined  # noqa: PLC0415
+    from elision.serve.restore import restore  # noqa: PLC0415
 
     for held in shelf:
-        explain(held, Asking([held.script.events[0], "?"] if held.script.events else []))
+        told: list[str | None] = [*held.script.events[:1], None]
+        restore(held, Asking(told, finished=True, path=True))
+        outlined(held)
         pictures.small(held)
         held.sentence("warm up")
 

@@ -94,7 +94,7 @@ class JobList(Struct):
     jobs: list[Job]
 
 
-class Gap(Struct, forbid_unknown_fields=True):
+class Passage(Struct, forbid_unknown_fields=True):
     """A way from one step to another: told one directly after the other, or with some between."""
 
     after: Name
@@ -112,7 +112,7 @@ class Browsing(Struct, forbid_unknown_fields=True):
     sort: Literal["count", "oddness", "length", "similarity"] = "count"
     step: Name = ""
     part: Literal["told", "unsaid", "absent"] = "told"
-    gap: Gap | None = None
+    gap: Passage | None = None
     words: Name = ""
     like: Telling = []
     steps: Share = 1.0
@@ -134,7 +134,8 @@ class Row(Struct):
     """A variant: tellings that tell the same events in the same order.
 
     For each shown step ``told`` says how often it is told, and ``unsaid`` how probably it happened
-    untold. ``other`` are events that are no step. ``oddness`` is null until it is known.
+    untold. ``other`` are events that are no step. ``oddness`` is null until it is known, ``odd``
+    the verdict.
     """
 
     number: int
@@ -145,6 +146,7 @@ class Row(Struct):
     unsaid: list[float]
     other: int
     oddness: float | None
+    odd: bool
 
 
 class Matrix(Struct):

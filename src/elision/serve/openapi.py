@@ -93,6 +93,9 @@ def _operation(route: Route) -> dict[str, Any]:
         found["requestBody"] = {"required": True, "content": binary}
         schema = {"type": "string", "minLength": 1, "maxLength": 200}
         parameters.append({"name": "name", "in": "query", "required": True, "schema": schema})
+    elif route.path.endswith("/outline"):
+        schema = {"type": "integer", "minimum": 60}
+        parameters.append({"name": "width", "in": "query", "required": False, "schema": schema})
     if parameters:
         found["parameters"] = parameters
     return found

@@ -65,10 +65,16 @@ class Held:
 
     @cached_property
     def spelt(self) -> dict[str, str]:
-        """The events by how people may write them."""
-        return {folded(event): event for event in reversed(self.script.events)}
+        """The events by how people may write them, and by sentences that were kept for them."""
+        outline = self.script.made_from
+        kept = (
+            {folded(said): step.event for step in outline.steps for said in step.wording}
+            if outline
+            else {}
+        )
+        return {**kept, **{folded(event): event for event in reversed(self.script.events)}}
 
-    @property
+    @cached_property
     def hears_sentences(self) -> bool:
         """Whether the script was learned from sentences."""
         return "extractor" in self.script.about

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.ask.who import who
 from elision.errors import InputError
 from elision.outline import steps_told
 from elision.show.outline_overlay import PROBABLE
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from elision.corpus import Corpus
     from elision.outline import Outline
     from elision.script import Script
-    from elision.serve.corpus_messages import Gap
+    from elision.serve.corpus_messages import Passage
 
 AT_ONCE = 16
 PAUSE = 0.005
@@ -63,6 +62,8 @@ class Tellings:
         (variants, steps): how often each step is told.
     unsaid
         (variants, steps): how probably it happened untold, by the same numbers as everywhere.
+    oddness, odd
+        How odd each variant is, and whether that counts as odd; nan and False until it is known.
 
     Examples
     --------
@@ -80,6 +81,7 @@ class Tellings:
         self.variants = _variants(corpus)
         self.counts = np.array([one.tellings for one in self.variants], np.int64)
         self.oddness = np.full(len(self.variants), np.nan)
+        self.odd = np.zeros(len(self.variants), bool)
         laid = _by_outline if script.made_from is not None else _by_states
         self.steps, self.paths, self.unsaid = laid(script, self.variants)
         self.told = np.zeros(self.unsaid.shape, np.int64)
@@ -110,12 +112,14 @@ class Tellings:
             Thread(target=self._judge, daemon=True).start()
 
     def _judge(self) -> None:
-        oddness = who(self._script, "oddness")
         for start in range(0, len(self.variants), AT_ONCE):
             some = [one.events for one in self.variants[start : start + AT_ONCE]]
-            found = oddness(self._script, some)
-            worst = np.nan_to_num(found, nan=ODDEST, posinf=ODDEST)  # where none can be told
-            self.oddness[start : start + AT_ONCE] = np.minimum(worst, ODDEST)
+            found = self._script.conform(some, samples=0)
+            here = slice(start, start + len(found))
+            self.odd[here] = [one.odd for one in found]
+            odds = np.array([one.oddness for one in found])
+            # Where nothing can be told it is infinite.
+            self.oddness[here] = np.clip(np.nan_to_num(odds, nan=ODDEST), -ODDEST, ODDEST)
             sleep(PAUSE)
 
     def with_words(self, words: str) -> NDArray[np.bool_]:
@@ -129,7 +133,7 @@ class Tellings:
         told, unsaid = self.told[:, step] > 0, self.unsaid[:, step] > PROBABLE
         return told if part == "told" else unsaid if part == "unsaid" else ~told & ~unsaid
 
-    def with_gap(self, gap: Gap) -> NDArray[np.bool_]:
+    def with_gap(self, gap: Passage) -> NDArray[np.bool_]:
         """Which variants go from one step to another; "" is the beginning or the end."""
         first = -1 if not gap.after else self._step(gap.after)
         last = len(self.steps) if not gap.before else self._step(gap.before)

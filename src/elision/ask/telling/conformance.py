@@ -59,15 +59,6 @@ def conform(
     return Conformances(examiner.examine(told), ids)
 
 
-def oddness(
-    script: Script, narratives: Iterable[Iterable[Observation]], *, unknown: Unknown = "ignore"
-) -> NDArray[np.float64]:
-    """The oddness of each of many tellings and nothing else, see `elision.ask.score.oddness`."""
-    told, _ = understood_all(script, narratives)
-    examiner = _Examiner(script, unknown, 0.0, 0, 0)
-    return np.array([examiner.oddness(number, one) for number, one in enumerate(told)])
-
-
 class _Telling(NamedTuple):
     """A narrative as it is examined: ``places`` says where in it each of the ``items`` stood."""
 
@@ -121,7 +112,8 @@ class _Examiner:
             per_place[place] = (per_place[place] or 0.0) + surprise
         lost = sorted(set(range(len(telling.names))) - set(telling.places))
         oddness, slips = self._slips(telling)
-        oddness = self._with_unknown(oddness, len(lost), telling)
+        strange = STRANGE if self._model.usual is None else self._model.usual.strange
+        oddness = with_unknown(oddness, len(lost), len(telling.names), strange)
         flags = [
             Flag("unknown", place, telling.names[place], math.inf, "not in the script", 1.0)
             for place in lost
@@ -139,18 +131,6 @@ class _Examiner:
             slips=_counted((one.slip for one in slips), len(lost)),
             false_alarms=self._rate,
         )
-
-    def oddness(self, number: int, narrative: Iterable[Observation]) -> float:
-        """How odd one telling is."""
-        return self._oddness(self._hear(number, narrative))
-
-    def _oddness(self, telling: _Telling) -> float:
-        lost = len(telling.names) - len(set(telling.places))
-        return self._with_unknown(weigh(self._model, telling.told).oddness, lost, telling)
-
-    def _with_unknown(self, oddness: float, lost: int, telling: _Telling) -> float:
-        strange = STRANGE if self._model.usual is None else self._model.usual.strange
-        return with_unknown(oddness, lost, len(telling.names), strange)
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
         listed = list(narrative) if isinstance(narrative, Iterator) else narrative

@@ -35,7 +35,7 @@ export function headRows({ columns, tellings }, chosen, onStep) {
       make("th", { scope: "col", class: "label" }, "Telling"),
       ...columns.map(step),
       other("others", "events that are no step"),
-      other("odd", "above 0, a slip is the better explanation"),
+      other("odd", "how odd it is; bold where hardly any usual telling is as odd"),
     ),
     make(
       "tr",
@@ -53,7 +53,7 @@ export function bodyRow(row, at, { current, onLoad, onKey }) {
   const text = row.lines.join(", ") || "nothing that the script knows";
   return make(
     "tr",
-    { class: row.oddness > 0 ? "odd" : null },
+    { class: row.odd ? "odd" : null },
     make(
       "th",
       { scope: "row", class: "label" },
@@ -87,7 +87,7 @@ function cell(told, unsaid) {
     return make("td", { class: "told", "aria-label": `told ${told} times` }, `${told}×`);
   if (told) return make("td", { class: "told", "aria-label": "told" }, "●");
   if (unsaid < SEEN) return make("td", { "aria-label": "absent" });
-  const number = Math.min(99, Math.round(100 * unsaid)); // sure is only what is told
+  const number = percent(unsaid) === "100%" ? 100 : Math.min(99, Math.round(100 * unsaid));
   const kind = unsaid > PROBABLE ? "unsaid" : "maybe";
   const found = make(
     "td",

@@ -2,8 +2,8 @@
 //
 // The rest of the page is spoken to by events only: `elision:script-shown` and
 // `elision:tellings-opened` say what to show, `elision:step-chosen` and `elision:edge-chosen` which
-// tellings; `elision:load-telling` gives a row to whoever holds the telling, and `elision:thinned`
-// says which steps are left.
+// tellings, `elision:telling-shown` what they may be like; `elision:load-telling` gives a row to
+// whoever holds the telling, and `elision:thinned` says which steps are left.
 
 import { ask, isAborted, scriptPath } from "./api.js";
 import { byId, make } from "./dom.js";
@@ -18,6 +18,8 @@ export class Tellings {
   constructor(place) {
     this.place = place;
     this.script = null;
+    this.told = [];
+    document.addEventListener("elision:telling-shown", ({ detail }) => (this.told = detail.lines));
     document.addEventListener("elision:script-shown", ({ detail }) => this.open(detail));
     document.addEventListener("elision:tellings-opened", ({ detail }) => {
       if (detail.script === this.script?.id) this.open(this.script);
@@ -79,13 +81,8 @@ export class Tellings {
   // --- what is asked for ------------------------------------------------------------------------
 
   ask(offset, limit, signal) {
-    const like = (byId("telling")?.value ?? "").split("\n").slice(0, 100);
-    const question = {
-      ...this.wanted,
-      like: this.wanted.sort === "similarity" ? like : [],
-      offset,
-      limit,
-    };
+    const like = this.wanted.sort === "similarity" ? this.told : [];
+    const question = { ...this.wanted, like, offset, limit };
     return ask(`${scriptPath(this.script.id)}/tellings`, question, signal);
   }
 
@@ -244,16 +241,4 @@ export class Tellings {
     this.showRows();
     this.body.querySelector(`[data-at="${to}"]`)?.focus({ preventScroll: true });
   }
-}
-
-/** Until something else takes a telling that was chosen, the field of the page does. */
-export function fillField() {
-  document.addEventListener("elision:load-telling", (event) => {
-    if (event.defaultPrevented) return;
-    const field = byId("telling");
-    field.value = event.detail.lines.join("\n");
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-    field.dispatchEvent(new Event("blur"));
-    field.closest("section").scrollIntoView({ block: "nearest" });
-  });
 }
