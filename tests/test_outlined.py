@@ -581,3 +581,16 @@ def test_the_outline_of_a_script_says_what_may_be_missing():
     names = [step.name for step in outline.steps]
     untold = outline.happened([names.index("a"), names.index("d")])
     assert untold[names.index("b")] == pytest.approx(1.0)
+
+
+def test_the_outline_of_a_very_large_script_is_one_row():
+    script = large(110)
+    outline = script.outline()
+    assert len(outline.units) == len(outline.steps) == len(script.events)
+    number = {step.event: k for k, step in enumerate(outline.steps)}
+    assert number["event 3"] < number["event 40"] < number["event 100"]
+    assert outline.order[number["event 3"], number["event 40"]]
+    drawn = script.stories(400, random_state=5)
+    happened = np.mean([any(one.event == "event 40" for one in each.story) for each in drawn])
+    (unit,) = [u for u in outline.units if u.steps == (number["event 40"],)]
+    assert unit.happens == pytest.approx(happened, abs=0.1)
