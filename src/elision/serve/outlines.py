@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from elision.serve.shelf import Held
 
 WORDINGS = 5
+MANY, WIDE = 150, 1368.0
+"""So many steps are drawn so wide, without seeking what suits them best: that takes long."""
+
 MOST_BONDS = 2000
 
 
@@ -32,6 +35,8 @@ def outlined(held: Held, room: float | None = None) -> messages.Outlined:
     >>> [found.steps[step].name for step in found.steps[1].before]
     ['hear doorbell']
     """
+    if room is None and len(held.script.outline().steps) > MANY:
+        room = WIDE
     return held.remember(("outline", room), lambda: _outlined(held.script.outline(), room))
 
 
