@@ -101,6 +101,21 @@ def doorbell_tellings() -> list[list[str]]:
     return [line.split(", ") for line in DOORBELL_TELLINGS.strip().splitlines()]
 
 
+def learned_doorbell() -> Script:
+    """Return the script that is learned from the twenty tellings.
+
+    Examples
+    --------
+    >>> learned_doorbell().about["narratives"]
+    20
+    """
+    from elision.learn.learner import ScriptLearner  # noqa: PLC0415 - slow to import
+
+    title = "answering the doorbell"
+    learned: Script = ScriptLearner(title=title).fit(doorbell_tellings()).script_
+    return learned.noted(domain=title)
+
+
 def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -> EventLog:
     """Return an event log of orders, with steps that were done and not recorded.
 
