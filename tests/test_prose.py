@@ -34,6 +34,15 @@ def test_remarks_conditions_and_what_was_not_done_are_set_aside():
     ]
 
 
+def test_a_pronoun_gets_the_thing_that_was_just_named():
+    assert happenings("I bought the lamp. Then I hung it up.") == [
+        "I bought the lamp",
+        "I hung the lamp up",
+    ]
+    assert happenings("I added soap. It took an hour.")[1] == "It took an hour"
+    assert happenings("We went to the lake. We filmed it.")[1] == "We filmed it"
+
+
 @pytest.mark.parametrize(
     ("sentence", "event"),
     [

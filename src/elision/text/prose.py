@@ -33,7 +33,7 @@ _NOT = re.compile(
 _DENIAL = re.compile(rf"{_NOT.pattern}\s*$", re.IGNORECASE)
 _SHALL = re.compile(r"\b(?:forget|miss)\b|\bwait\b|\bsure\b|\bonly\b", re.IGNORECASE)
 _CONDITION = re.compile(r"^(?:even\s+)?(?:if|unless|in case)\b", re.IGNORECASE)
-_THINGS = re.compile(r"\b(?:it|them)\b", re.IGNORECASE)
+_THINGS = re.compile(r"(?<=\s)(?:it|them)\b")  # not what begins a sentence
 
 _LONG_LINE = 14  # words; a step that somebody lists is shorter
 
