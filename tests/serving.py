@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import elision as el
@@ -59,6 +60,23 @@ def large(states: int = 40) -> el.Script:
         edges,
         about={"activity": "forty steps"},
     )
+
+
+def tickets(cases: int = 300) -> list[list[str]]:
+    """Cases of a help desk, with waiting, work done again, and rare events."""
+    random = Random(3)
+    found = []
+    for _ in range(cases):
+        case = ["assign seriousness", "take in charge"]
+        while random.random() < 0.3:
+            case += ["wait", *(["take in charge"] if random.random() < 0.6 else [])]
+        if random.random() < 0.1:
+            case.append("require upgrade")
+        case.append("resolve ticket")
+        if random.random() < 0.08:
+            case += ["take in charge", "resolve ticket"]
+        found.append([*case, "close"] if random.random() < 0.97 else case)
+    return found
 
 
 def upload() -> str:

@@ -6,6 +6,7 @@ import pytest
 
 import elision as el
 from elision.ask.heard import hear
+from elision.ask.sentences import taken_for
 
 TELLINGS = [["hear the bell", "walk to the door", "open the door"]] * 6
 
@@ -55,12 +56,26 @@ def test_questions_about_fit_and_order_take_sentences(script):
     assert "svg" in script.draw(telling=told).svg
 
 
-def test_a_sentence_that_stands_for_nothing_is_left_out(script):
-    heard = hear(script, ["he heard the bell", "xyzzy", None])
+def test_a_sentence_that_stands_for_nothing_is_said_to_be_unknown(script):
+    told = ["he heard the bell", "xyzzy", None]
+    unknown = "event 1: unknown sentence 'xyzzy'; nearest: "
+    for ask in (script.fill, script.next, script.align, script.posterior, script.between):
+        with pytest.raises(el.UnknownEventError, match=unknown):
+            ask(told)
+    heard = hear(script, told, unknown="ignore")
     assert heard.positions == [0, 2]
     assert list(heard.ignored) == [(1, "xyzzy")]
-    assert script.fill(["he heard the bell", "xyzzy", None])[0].position == 2
-    assert script.align(["he heard the bell", "xyzzy"]).spurious == (1,)
+    assert script.fill(told, unknown="ignore")[0].position == 2
+    assert script.align(told[:2], unknown="ignore").spurious == (1,)
+
+
+def test_each_sentence_is_shown_with_what_it_is_taken_for(script):
+    told = ["he heard the bell", None, script.events[0], "xyzzy"]
+    first, last = taken_for(script, told)
+    assert (first.position, first.sentence) == (0, told[0])
+    assert first.event == max(hear(script, told[:1]).items[0].items(), key=lambda one: one[1])[0]
+    assert 0.5 < first.share <= 1
+    assert last == (3, "xyzzy", None, 0.0)
 
 
 def test_without_an_extractor_a_sentence_is_an_unknown_event():

@@ -12,10 +12,12 @@ import pytest
 
 import elision as el
 from elision.ask.outlined import places, silences
+from elision.ask.sample import stories
 from elision.ask.who import who
 from elision.errors import FileFormatError
 from elision.outline import steps_told
 from elision.scriptfile import dumps, loads
+from serving import large
 
 SEEDS = range(4)
 TELLINGS = 60
@@ -581,3 +583,16 @@ def test_the_outline_of_a_script_says_what_may_be_missing():
     names = [step.name for step in outline.steps]
     untold = outline.happened([names.index("a"), names.index("d")])
     assert untold[names.index("b")] == pytest.approx(1.0)
+
+
+def test_the_outline_of_a_very_large_script_is_one_row():
+    script = large(110)
+    outline = script.outline()
+    assert len(outline.units) == len(outline.steps) == len(script.events)
+    number = {step.event: k for k, step in enumerate(outline.steps)}
+    assert number["event 3"] < number["event 40"] < number["event 100"]
+    assert outline.order[number["event 3"], number["event 40"]]
+    drawn = stories(script, 400, random_state=5)
+    happened = np.mean([any(one.event == "event 40" for one in each.story) for each in drawn])
+    (unit,) = [u for u in outline.units if u.steps == (number["event 40"],)]
+    assert unit.happens == pytest.approx(happened, abs=0.1)

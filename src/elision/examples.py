@@ -1,8 +1,30 @@
-"""A small script and some tellings to try things on: somebody rings at the door."""
+"""Small things to try questions on: somebody rings at the door; orders, not all of it recorded."""
 
 from __future__ import annotations
 
+import io
+import random
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
 from elision.script import Script
+
+if TYPE_CHECKING:
+    from elision.eventlog import EventLog
+
+ORDER_ROLES = {
+    "receive order": ("web shop", 0.0),
+    "check credit": ("accounts", 0.1),
+    "pick items": ("warehouse", 0.25),
+    "pack items": ("warehouse", 0.2),
+    "inspect parcel": ("warehouse", 0.1),
+    "ship": ("carrier", 0.02),
+    "send invoice": ("accounts", 0.05),
+    "send reminder": ("accounts", 0.1),
+    "charge late fee": ("accounts", 0.05),
+    "receive payment": ("bank", 0.0),
+}
+"""Who does each step of an order, and how often it is not recorded."""
 
 DOORBELL_TELLINGS = """
 hear doorbell, walk to door, open door, greet visitor, let visitor in, close door
@@ -77,3 +99,69 @@ def doorbell_tellings() -> list[list[str]]:
     ['hear doorbell', 'open door', 'greet visitor']
     """
     return [line.split(", ") for line in DOORBELL_TELLINGS.strip().splitlines()]
+
+
+def learned_doorbell() -> Script:
+    """Return the script that is learned from the twenty tellings.
+
+    Examples
+    --------
+    >>> learned_doorbell().about["narratives"]
+    20
+    """
+    from elision.learn.learner import ScriptLearner  # noqa: PLC0415 - slow to import
+
+    title = "answering the doorbell"
+    learned: Script = ScriptLearner(title=title).fit(doorbell_tellings()).script_
+    return learned.noted(domain=title)
+
+
+def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -> EventLog:
+    """Return an event log of orders, with steps that were done and not recorded.
+
+    Credit is checked while the items are picked and packed. One parcel in five is packed and
+    inspected again. One customer in four is reminded to pay, and charged a late fee. How often a
+    step goes unrecorded differs from step to step.
+
+    Parameters
+    ----------
+    cases
+        How many orders.
+    complete
+        Whether to record everything: the same orders, with nothing left out.
+
+    Examples
+    --------
+    >>> orders()
+    <EventLog: 600 cases, 4909 rows>
+    >>> orders(complete=True)
+    <EventLog: 600 cases, 5400 rows>
+    >>> orders().cases[1].events[:3]
+    ('receive order', 'pick items', 'pack items')
+    """
+    from elision.eventlog import EventLog  # noqa: PLC0415 - scripts need none of it
+
+    rng = random.Random(random_state)  # noqa: S311
+    lines = ["case_id;activity;timestamp;resource;case:amount"]
+    for number in range(1, cases + 1):
+        moment = datetime(2024, 1, 8, 8) + timedelta(minutes=37 * number)  # noqa: DTZ001
+        amount = rng.randrange(20, 500)
+        for step in _order(rng):
+            moment += timedelta(minutes=rng.randrange(5, 300))
+            who, left_out = ORDER_ROLES[step]
+            if rng.random() >= left_out or complete:
+                lines.append(f"{number};{step};{moment:%d.%m.%Y %H:%M};{who};{amount}")
+    return EventLog.read(io.StringIO("\n".join(lines) + "\n"), format="csv")
+
+
+def _order(rng: random.Random) -> list[str]:
+    """All that is done for one order, as it is done."""
+    done = ["pick items", "pack items"]
+    done.insert(rng.randrange(3), "check credit")
+    done += ["inspect parcel"]
+    while rng.random() < 0.2:
+        done += ["pack items", "inspect parcel"]
+    done += ["ship", "send invoice"]
+    if rng.random() < 0.25:
+        done += ["send reminder", "charge late fee"]
+    return ["receive order", *done, "receive payment"]

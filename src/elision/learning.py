@@ -15,10 +15,11 @@ from elision.learn.checkpoint import Checkpoint
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM
+from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 
     from elision.corpus import Corpus
     from elision.learn.counts import CountsModel
-    from elision.learn.observe import Event
+    from elision.learn.observe import Event, Stage
     from elision.script import Script
+    from elision.text.hand import HandTypes
 
 METHODS: dict[str, tuple[type[SEMHMM | ScriptLearner], dict[str, Any]]] = {
     "default": (ScriptLearner, {}),
@@ -93,6 +95,7 @@ def learn_domains(
     *,
     source: str = "-",
     only: str | None = None,
+    types: HandTypes | None = None,
     method: str,
     settings: Mapping[str, Any],
     resume: bool,
@@ -103,13 +106,14 @@ def learn_domains(
     Narratives of raw sentences are turned into events first, and what does that is saved with the
     script. With one domain ``output`` is the script's file, with several a folder. Progress of a
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it.
-    ``source`` is the file that the corpus came from, which is not overwritten.
+    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
+    hand which sentence tells which event.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
     for part in parts.values():
         _check_lengths(part)
-    told = {domain: as_events(part) for domain, part in parts.items()}
+    told = {domain: as_events(part, types=types) for domain, part in parts.items()}
     paths = _paths(output, corpus.domains, tuple(told), source)
     checkpoints: list[Checkpoint] = []
     found = []
@@ -123,21 +127,33 @@ def learn_domains(
                 checkpoints.append(checkpoint)
                 _search(learner, heard.events, checkpoint, bar, task, resume=resume)
             else:
-                learner.set_params(title=domain, wording=heard.wording).fit(heard.events)
-                bar.update(task, completed=len(heard.events))
+                fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
+                bar.update(task, completed=len(heard.events), states="")
             found.append(_saved(domain, heard, learner, paths[domain]))
     for checkpoint in checkpoints:
         checkpoint.remove()
     return found
 
 
+def fit_default(
+    learner: ScriptLearner, heard: Told, title: str, observer: Callable[[Stage], object]
+) -> ScriptLearner:
+    """Learn from what was told, for the command line and the page alike."""
+    learner.set_params(title=title, wording=heard.wording, observer=observer)
+    return learner.fit(heard.events)
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Narratives as events; what turned sentences into them, and usual sentences of each."""
+    """Narratives as events; what turned sentences into them, and usual sentences of each.
+
+    ``sentences`` are those of each narrative, one an event, where events were found behind them.
+    """
 
     events: list[tuple[str, ...]]
     extractor: EventExtractor | None = None
     wording: Mapping[str, Sequence[str]] | None = None
+    sentences: list[tuple[str, ...]] | None = None
 
     def notes(self, domain: str) -> dict[str, Any]:
         """What a script that was learned from them should note."""
@@ -147,18 +163,46 @@ class Told:
         return {**named, "extractor": self.extractor.to_dict()}
 
 
-def as_events(part: Corpus) -> Told:
-    """Turn the narratives of one domain into events, if they are sentences."""
-    if part.has_events:
-        return Told(part.events)
-    extractor = EventExtractor()
-    mapped = extractor.fit_transform(part)
+def as_events(
+    part: Corpus, names: Mapping[str, str] | None = None, *, types: HandTypes | None = None
+) -> Told:
+    """Turn the narratives of one domain into events, if they are sentences.
+
+    Where both are known, or ``types`` were made by hand, the sentences are what teaches the script
+    to understand others. ``names`` gives some events another name; those that get the same name
+    become one.
+    """
+    names = names or {}
+    if types is not None:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part, types.labels(part))
+    elif not part.has_events:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part)
+    elif all(one.steps is not None for one in part):
+        extractor = EventExtractor().fit(part, part.events)
+        mapped = part
+    else:
+        return Told([tuple(names.get(event, event) for event in one) for one in part.events])
+    events = [tuple(names.get(event, event) for event in one) for one in mapped.events]
+    if names:
+        _rename(extractor, names, events)
     counted: dict[str, Counter[str]] = {}
-    for narrative in mapped:
-        for sentence, event in zip(narrative.steps or (), narrative.events or (), strict=True):
+    for told, sentences in zip(events, mapped.steps, strict=True):
+        for sentence, event in zip(sentences, told, strict=True):
             counted.setdefault(event, Counter())[sentence] += 1
     wording = {event: [s for s, _ in seen.most_common(WORDINGS)] for event, seen in counted.items()}
-    return Told(mapped.events, extractor, wording)
+    return Told(events, extractor, wording, mapped.steps)
+
+
+def _rename(
+    extractor: EventExtractor, names: Mapping[str, str], events: list[tuple[str, ...]]
+) -> None:
+    """Give the types of an extractor of one domain other names."""
+    tellers = Counter(event for one in events for event in set(one))
+    for domain, types in extractor.domains_.items():
+        new = dict.fromkeys(names.get(name, name) for name in types.names)
+        extractor.domains_[domain] = renamed(types, names, [tellers[name] for name in new])
 
 
 def _search(
@@ -177,6 +221,13 @@ def _search(
 
     learner.set_params(observer=observe)
     learner.resume(narratives, checkpoint.load() if resume else None)
+
+
+def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None]:
+    def observe(stage: Stage) -> None:
+        bar.update(task, completed=round(stage.begins * total), states=stage.name)
+
+    return observe
 
 
 def _saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:

@@ -26,7 +26,7 @@ from elision.scriptfile import FORMAT as SCRIPT
 from elision.scriptfile import check_header, check_sum, parse, with_checksum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
     from os import PathLike
 
     from elision.script import Script
@@ -158,7 +158,7 @@ def load_files(folder: str | PathLike[str]) -> dict[str, Script]:
 
     root = Path(folder)
     try:
-        paths = [path for path in sorted(root.glob("*.json")) if _claims_to_be_script(path)]
+        paths = [path for path in sorted(root.glob("*.json")) if claims_to_be_script(path)]
     except OSError as error:
         problem = f"no scripts can be read: {error.strerror}"
         raise FileFormatError(problem, where=shown_path(root)) from None
@@ -194,15 +194,27 @@ def distinct(scripts: Iterable[tuple[str, Script]]) -> dict[str, Script]:
     """
     found: dict[str, Script] = {}
     for name, script in scripts:
-        free, number = name, 1
-        while free in found:
-            number += 1
-            free = f"{name} ({number})"
-        found[free] = script
+        found[free_name(name, found)] = script
     return found
 
 
-def _claims_to_be_script(path: Path) -> bool:
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name, or the first numbered one that is not taken.
+
+    Examples
+    --------
+    >>> free_name("bell", {"bell", "bell (2)"})
+    'bell (3)'
+    """
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free
+
+
+def claims_to_be_script(path: Path) -> bool:
+    """Whether a file says in its beginning that it is a script."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

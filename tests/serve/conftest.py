@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 import elision as el
-from serving import Running, hostile, large
+from elision.learning import as_events
+from serving import Running, hostile, large, tickets
+from visiting import visits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
 
 TELLINGS = Path(el.__file__).with_name("data") / "tellings.jsonl"
 SHORT = 40
@@ -24,13 +29,16 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("scripts")
     tea = el.read(TELLINGS).domain("making tea")
     spoken = el.Corpus(el.Narrative(None, one.steps, one.domain, one.id) for one in tea)
-    extractor = el.EventExtractor(vectors=False)
-    learner = el.SEMHMM(score="marginal", random_state=0).fit(extractor.fit_transform(spoken))
+    heard = as_events(spoken)
+    learner = el.ScriptLearner(wording=heard.wording).fit(heard.events)
+    door = el.ScriptLearner().fit(el.examples.doorbell_tellings())
     made = {
         "doorbell": el.examples.doorbell(),
-        "tea": learner.script_.noted(domain="making tea", extractor=extractor.to_dict()),
+        "tea": learner.script_.noted(**heard.notes("making tea")),
         "hostile": hostile(),
         "large": large(),
+        "door": door.script_.noted(activity="answering the door"),
+        "tickets": el.ScriptLearner().fit(tickets()).script_.noted(activity="tickets"),
     }
     for name, script in made.items():
         script.save(folder / f"{name}.json")
@@ -56,3 +64,18 @@ def screenshots() -> Path:
     folder = Path("build/screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="module")  # its event loop would be in the way of other modules
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
+    """Open the page; afterwards nothing may have gone wrong, nor anything left the machine."""
+    with visits(browser, server) as open_page:
+        yield open_page

@@ -26,7 +26,7 @@ from elision.serve.command import bound
 from elision.serve.following import Following
 from elision.serve.shelf import Shelf
 from elision.serve.sockets import PATH, Sockets, answered
-from serving import HOSTILE, Running
+from serving import HOSTILE, Running, large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,8 @@ class TestAnswers:
     def test_without_a_script_it_says_which_it_is(self, server: Running) -> None:
         with opened(server) as socket:
             told = ask(socket, {"tell": "hear doorbell"})
-            assert (told["best"], told["now"]["count"]) == ("answering-the-doorbell", 1)
+            assert told["best"] in ("answering-the-doorbell", "answering-the-door")
+            assert told["now"]["count"] == 1
             chances = [one["probability"] for one in told["activities"]]
             assert chances == sorted(chances, reverse=True)
             assert sum(chances) == pytest.approx(1)
@@ -115,9 +116,10 @@ class TestAnswers:
     def test_many_at_once_get_their_own_answers(self, server: Running) -> None:
         def follow(number: int) -> None:
             told = TELLING[number % 4 :] + TELLING[: number % 4]
-            alone = Following(SCRIPT)
+            alone = Following(SCRIPT if number % 2 else large())
+            steps = [f"event {place}" for place in range(number % 4, 36, 5)]  # of one script only
             with opened(server, DOORBELL if number % 2 else "") as socket:
-                for event in told:
+                for event in told if number % 2 else steps:
                     found = ask(socket, {"tell": event})
                     expected = msgspec.to_builtins(alone.tell(event))
                     assert (found if number % 2 else found["now"]) == expected

@@ -16,6 +16,7 @@ import elision as el
 from elision.errors import InputError
 from elision.learning import DEFAULT, learn_domains
 from elision.serve import worker
+from elision.serve.corpus_messages import Choices
 from elision.serve.jobs import Job, Jobs
 from elision.serve.shelf import Shelf
 from serving import upload
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from serving import Running
 
 TEXT = upload()
+
+
+def planned(folder: Path, file: str, **choices: Any) -> worker.Plan:
+    """A plan to learn from a file of a folder, into that folder."""
+    source = folder / file
+    return worker.Plan("learn", str(source), str(folder), source.stem, Choices(**choices))
 
 
 def stream(server: Running, job: str, last: int = 0) -> list[dict[str, Any]]:
@@ -42,9 +49,13 @@ def test_a_job_tells_what_happens_and_leaves_a_script(server: Running) -> None:
     assert server.ask("POST", "/api/learning?name=b.txt", TEXT.encode()).status == 409
     said = stream(server, job.json["id"])
     kinds = [word["kind"] for word in said]
-    assert kinds == ["reading", "domain", "learning", "learned", "end"]
+    assert kinds == ["reading", "domain", *["stage"] * 4, "learned", "end"]
     about = {"domain": "my door", "number": 1, "of": 1, "narratives": 20, "sentences": False}
-    assert said[1] == {"kind": "domain", **about}
+    assert said[1].items() >= {"kind": "domain", **about}.items()
+    shares = [word["begins"] for word in said if word["kind"] == "stage"]
+    assert shares == sorted(shares)
+    assert [word["at"] for word in said] == sorted(word["at"] for word in said)
+    assert said[-2]["types"][0].keys() == {"name", "tellings", "example"}
     number = said[-2]["script"]
     script = server.ask("GET", f"/api/scripts/{number}").json
     assert script["name"] == "my door"
@@ -56,7 +67,7 @@ def test_what_cannot_be_learned_from_is_told_in_one_line(server: Running) -> Non
     job = server.ask("POST", "/api/learning?name=bad.jsonl", b'{"events": 3}\n').json
     end = stream(server, job["id"])[-1]
     assert end["state"] == "failed"
-    assert end["problem"].startswith("bad: ")
+    assert end["problem"].startswith("bad line 1")
     assert "/" not in end["problem"]
     assert "\n" not in end["problem"]
 
@@ -153,7 +164,7 @@ def test_the_page_learns_as_the_command_does(tmp_path: Path) -> None:
     corpus = el.Corpus.of(el.examples.doorbell_tellings(), domain="door")
     corpus.to_jsonl(tmp_path / "tellings.jsonl")
     said: list[dict[str, Any]] = []
-    worker.learn(tmp_path / "tellings.jsonl", tmp_path, "tellings", said.append)
+    worker.learn(planned(tmp_path, "tellings.jsonl"), said.append)
     assert said[-1] == {"kind": "done"}
     learn_domains(
         corpus,
@@ -171,7 +182,7 @@ def test_the_page_learns_as_the_command_does(tmp_path: Path) -> None:
 def test_the_worker_refuses_what_would_take_too_long(tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text("step\n" * 501)
     with pytest.raises(InputError, match="501 events in a telling, expected at most 500"):
-        worker.learn(tmp_path / "long.txt", tmp_path, "long", print)
+        worker.learn(planned(tmp_path, "long.txt"), print)
 
 
 def test_sentences_are_learned_with_what_understands_them(tmp_path: Path) -> None:
@@ -184,7 +195,7 @@ def test_sentences_are_learned_with_what_understands_them(tmp_path: Path) -> Non
     lines = [json.dumps({"steps": one, "domain": "tea"}) for one in tellings]
     (tmp_path / "tea.jsonl").write_text("\n".join(lines))
     said: list[dict[str, Any]] = []
-    worker.learn(tmp_path / "tea.jsonl", tmp_path, "tea", said.append)
+    worker.learn(planned(tmp_path, "tea.jsonl"), said.append)
     assert said[1]["sentences"]
     script = el.load(tmp_path / "script-1.json")
     assert script.extractor is not None

@@ -5,237 +5,24 @@ from __future__ import annotations
 import csv
 import json
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import axe_playwright_python
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-import elision as el
-from serving import HOSTILE, upload
+from serving import HOSTILE
+from visiting import kept, line, lines, serious, step, tell, view_box
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from serving import Running
 
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 LARGE = "forty-steps"
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def visit(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
-    """Open the page; afterwards nothing may have gone wrong, nor anything left the machine."""
-    problems: list[str] = []
-    contexts = []
-
-    def asked(url: str) -> None:
-        if not url.startswith((server.url, "blob:")):
-            problems.append(f"asked {url}")
-
-    def open_page(link: str = "", **options: Any) -> Page:
-        size = options.pop("size", (1280, 900))
-        viewport = {"width": size[0], "height": size[1]}
-        context = browser.new_context(viewport=viewport, accept_downloads=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        page.on("console", lambda said: problems.append(f"{said.type}: {said.text}"))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: asked(request.url))
-        page.goto(f"{server.url}#{link}")
-        page.wait_for_selector("body[data-ready]")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
-def serious(page: Page) -> list[str]:
-    """What axe-core finds that keeps people out."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")
-    return [
-        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-
-
-def kept(page: Page, button: str) -> bytes:
-    """Click a button that saves a file, and return what is in it."""
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=button).click()
-    return Path(waiting.value.path()).read_bytes()
-
-
-def story(page: Page) -> str:
-    return page.locator("#story").inner_text()
-
-
-def tell(page: Page, telling: str) -> None:
-    """Type a telling, and wait until the page has caught up."""
-    page.get_by_label("Tell it yourself").fill(telling)
-    expect(page.locator("#story")).to_have_attribute("data-for", telling)
-
-
-def view_box(page: Page) -> list[float]:
-    text = page.locator("#drawing > svg").get_attribute("viewBox") or ""
-    return [float(part) for part in text.split()]
-
-
-class TestDrawing:
-    def test_a_state_tells_all_about_itself(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
-        page = visit()
-        page.locator(".node", has_text="take parcel").first.hover()
-        details = page.locator("#details")
-        expect(details).to_contain_text("take parcel")
-        expect(details).to_contain_text("Passed by 50% of courses; left unsaid in 30%")
-        expect(details).to_contain_text("sign for parcel")
-        page.locator(".node", has_text="open door").first.click()
-        page.mouse.move(5, 5)
-        expect(details).to_contain_text("open door")
-        details.get_by_role("button", name="greet visitor").click()
-        expect(page.locator("#details h3")).to_have_text("greet visitor")
-        page.screenshot(path=screenshots / "explore-light.png")
-
-    def test_zoom_pan_and_fit(self, visit: Callable[..., Page]) -> None:
-        page = visit()
-        whole = view_box(page)
-        page.get_by_role("button", name="Zoom in").click()
-        zoomed = view_box(page)
-        assert zoomed[2] < whole[2]
-        box = page.locator("#drawing").bounding_box()
-        assert box
-        x, y = box["x"] + box["width"] - 30, box["y"] + 20
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x - 80, y + 30, steps=4)
-        page.mouse.up()
-        dragged = view_box(page)
-        assert dragged[0] > zoomed[0]
-        assert dragged[1] < zoomed[1]
-        assert dragged[2] == zoomed[2]
-        page.keyboard.down("Control")
-        page.mouse.wheel(0, 200)
-        page.keyboard.up("Control")
-        page.wait_for_function(
-            "wide => document.querySelector('#drawing > svg').viewBox.baseVal.width > wide",
-            arg=dragged[2],
-        )
-        page.get_by_role("button", name="Fit").click()
-        assert view_box(page) == whole
-
-    def test_the_slider_hides_rare_edges(self, visit: Callable[..., Page]) -> None:
-        page = visit()
-        before = page.locator(".edges .edge").count()
-        page.get_by_role("slider").fill("9")
-        expect(page.locator("#least-shown")).to_have_text("30%")
-        expect(page.locator("#drawing .node")).to_have_count(10)
-        assert page.locator(".edges .edge").count() < before
-
-    def test_search_finds_states(self, visit: Callable[..., Page]) -> None:
-        page = visit()
-        search = page.get_by_label("Find an event")
-        search.fill("parcel")
-        expect(page.locator("#found")).to_have_text("2 steps are told like this.")
-        expect(page.locator(".node.hit")).to_have_count(2)
-        search.press("Enter")
-        expect(page.locator("#details h3")).to_have_text("sign for parcel")
-        search.fill("nowhere")
-        expect(page.locator("#found")).to_have_text("No step is told like this.")
-
-    def test_everything_by_keyboard(self, visit: Callable[..., Page]) -> None:
-        page = visit()
-        page.get_by_role("button", name="Save the picture as PNG").focus()
-        page.keyboard.press("Tab")
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("ArrowRight")
-        expect(page.locator("#details h3")).to_have_text("walk to door")
-        page.keyboard.press("Enter")
-        expect(page.locator(".node.chosen")).to_have_attribute("data-state", "2")
-        whole = view_box(page)
-        page.keyboard.press("+")
-        assert view_box(page)[2] < whole[2]
-        page.keyboard.press("0")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")  # the first edge of the details
-        expect(page.locator("#details h3")).to_have_text("hear doorbell")
-
-
-class TestTelling:
-    def test_examples_light_up_a_path(self, visit: Callable[..., Page], screenshots: Path) -> None:
-        page = visit(color_scheme="dark")
-        page.get_by_role("button", name="a short telling").click()
-        expect(page.locator(".node.told").first).to_be_visible()
-        expect(page.locator(".node.silent").first).to_be_visible()
-        expect(page.locator("#story .unsaid").first).to_be_visible()
-        page.screenshot(path=screenshots / "explore-dark.png")
-        page.get_by_role("button", name="an odd one").click()
-        expect(page.locator("#story .flag").first).to_be_visible()
-        page.screenshot(path=screenshots / "odd-dark.png", full_page=True)
-
-    def test_a_gap_is_filled_by_a_click(self, visit: Callable[..., Page]) -> None:
-        page = visit()
-        tell(page, "hear doorbell\n?\nopen door")
-        answers = page.locator("#story .gap button")
-        expect(answers.first).to_contain_text("walk to door")
-        expect(answers.first).to_contain_text("81%")
-        expect(page.locator(".node.filled")).to_have_attribute("data-state", "2")
-        answers.first.click()
-        field = page.get_by_label("Tell it yourself")
-        expect(field).to_have_value("hear doorbell\nwalk to door\nopen door")
-        expect(page.locator(".node.filled")).to_have_count(0)
-
-    def test_events_are_offered_while_typing(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
-        page = visit()
-        field = page.get_by_label("Tell it yourself")
-        field.press_sequentially("hear")
-        expect(page.get_by_role("option")).to_have_text(["hear doorbell"])
-        field.press("ArrowDown")
-        field.press("Enter")
-        expect(field).to_have_value("hear doorbell\n")
-        field.press_sequentially("door")
-        assert "open door" in page.get_by_role("option").all_inner_texts()
-        page.screenshot(path=screenshots / "suggestions.png")
-        page.get_by_role("option", name="open door").click()
-        expect(field).to_have_value("hear doorbell\nopen door\n")
-        expect(page.locator("#story .told")).to_have_count(2)
-
-    def test_sentences_are_understood_and_unclear_ones_explained(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
-        page = visit("script=making-tea")
-        page.get_by_role("button", name="in sentences").click()
-        expect(page.locator("#story .means").first).to_contain_text("taken for")
-        tell(page, "I boiled the water.\nThen I did the usual thing.\nI drank the tea.")
-        expect(page.locator("#story")).to_contain_text("may stand for")
-        expect(page.locator("#story .flag").first).to_contain_text("not in the script")
-        page.screenshot(path=screenshots / "sentences.png", full_page=True)
-
-    def test_each_thing_typed_is_answered(self, visit: Callable[..., Page]) -> None:
-        page = visit(f"script={LARGE}")
-        for run in range(20):
-            said = f"event {run}\n?\nevent {run + 6}\nevent 30"
-            page.locator("#telling").fill(said)
-            expect(page.locator("#story")).to_have_attribute("data-for", said)
+DOOR = "script=answering-the-door"
 
 
 class TestManyScripts:
@@ -263,140 +50,104 @@ class TestManyScripts:
         page.go_back()
         offered.click()
         expect(page.locator("#name")).to_have_text("answering the doorbell")
-        expect(page.locator("#story .told")).to_have_count(2)
-
-
-class TestLearning:
-    def test_a_dropped_file_is_learned_and_opened(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
-        page = visit("view=learn")
-        page.evaluate(
-            """() => {
-              const stage = document.getElementById("stage");
-              window.said = [];
-              new MutationObserver(() => window.said.push(stage.textContent)).observe(stage, {
-                childList: true,
-              });
-            }"""
-        )
-        page.evaluate(
-            """text => {
-              const data = new DataTransfer();
-              data.items.add(new File([text], "front door.txt"));
-              const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true });
-              document.getElementById("drop").dispatchEvent(drop);
-            }""",
-            upload(),
-        )
-        expect(page.locator("#name")).to_have_text("front door", timeout=30_000)
-        assert page.evaluate("window.said") == [
-            "Reading front door…",
-            "front door: 20 tellings, learning the script…",
-            "front door: learning the script…",
-            "Done. ",
-        ]
-        expect(page.locator("#drawing .node").first).to_be_visible()
-        tell(page, "hear doorbell again\n?\nopen door again")
-        expect(page.locator("#story .gap button").first).to_contain_text("walk to door")
-        page.get_by_role("link", name="Learn", exact=True).click()
-        expect(page.locator("#stage")).to_contain_text("Done.")
-        page.screenshot(path=screenshots / "learn.png", full_page=True)
-        with page.expect_download() as waiting:
-            page.locator("#learned").get_by_role("link", name="Save as a file").click()
-        assert isinstance(el.load(waiting.value.path()), el.Script)
-
-    def test_several_scripts_are_listed(self, visit: Callable[..., Page], tmp_path: Path) -> None:
-        told = [["ring", "open", "greet"], ["ring", "open"], ["ring", "greet"]]
-        parts = [el.Corpus.of(told, domain=name) for name in ("front door", "back door")]
-        el.Corpus([one for part in parts for one in part]).to_jsonl(tmp_path / "doors.jsonl")
-        page = visit("view=learn")
-        page.get_by_label("Drop a file").set_input_files(tmp_path / "doors.jsonl")
-        expect(page.locator("#stage")).to_contain_text("Done.", timeout=30_000)
-        expect(page.locator("#learned li")).to_have_count(2)
-        expect(page.locator("#learn")).to_be_visible()
-        page.get_by_role("button", name="Explore it").last.click()
-        expect(page.locator("#name")).to_have_text("back door")
-
-    def test_learning_can_be_stopped(self, visit: Callable[..., Page], tmp_path: Path) -> None:
-        page = visit("view=learn")
-        (tmp_path / "long.txt").write_text(upload() * 500)
-        page.get_by_label("Drop a file").set_input_files(tmp_path / "long.txt")
-        expect(page.locator("#stage")).to_contain_text("learning the script…", timeout=30_000)
-        page.get_by_role("button", name="Stop").click()
-        expect(page.locator("#stage")).to_contain_text("Stopped.")
-        expect(page.get_by_role("button", name="Stop")).to_be_hidden()
-        expect(page.locator("#learned li")).to_have_count(0)
-
-    def test_a_bad_file_gets_one_line(self, visit: Callable[..., Page], tmp_path: Path) -> None:
-        page = visit("view=learn")
-        (tmp_path / "bad.jsonl").write_text("{")
-        page.get_by_label("Drop a file").set_input_files(tmp_path / "bad.jsonl")
-        expect(page.locator("#stage")).to_contain_text("Failed. bad", timeout=30_000)
+        assert lines(page) == ["hear doorbell", "open door"]
 
 
 class TestLinksAndFiles:
     def test_a_link_brings_everything_back(self, visit: Callable[..., Page]) -> None:
-        page = visit()
-        tell(page, "hear doorbell\n?\nopen door")
-        page.get_by_role("slider").fill("8")
-        expect(page.locator("#least-shown")).to_have_text("20%")
-        page.get_by_label("Find an event").fill("door")
-        page.locator(".node", has_text="open door").first.click()
+        page = visit(DOOR)
+        tell(page, "hear doorbell\n?\nopen door", done=True)
+        page.get_by_label("How much is said").fill("80")
+        page.get_by_label("Find a step").fill("door")
+        step(page, "open door").click()
         page.get_by_role("button", name="Zoom in").click()
-        box, said = view_box(page), story(page)
+        box, said = view_box(page), page.locator("#lines").inner_text()
         expect(page).to_have_url(re.compile("box="))
         again = visit(page.url.partition("#")[2])
-        expect(again.get_by_label("Tell it yourself")).to_have_value("hear doorbell\n?\nopen door")
-        expect(again.locator("#least-shown")).to_have_text("20%")
-        expect(again.get_by_label("Find an event")).to_have_value("door")
+        assert lines(again) == ["hear doorbell", "?", "open door"]
+        expect(again.get_by_role("button", name="Go on writing")).to_be_visible()
+        expect(again.get_by_label("How much is said")).to_have_value("80")
+        expect(again.get_by_label("Find a step")).to_have_value("door")
         expect(again.locator("#details h3")).to_have_text("open door")
         assert view_box(again) == pytest.approx(box, abs=1)
-        assert story(again) == said
+        assert again.locator("#lines").inner_text() == said
+
+    def test_a_link_to_the_states_brings_them_back(self, visit: Callable[..., Page]) -> None:
+        page = visit("script=answering-the-doorbell&states=1&least=0.2&state=4")
+        expect(page.locator("#least-shown")).to_have_text("20%")
+        expect(page.locator("#details h3")).to_have_text("open door")
+        expect(page.locator("#drawing .node.told").first).to_be_visible()
 
     def test_a_broken_link_still_opens_the_page(self, visit: Callable[..., Page]) -> None:
-        page = visit("script=gone&state=x&least=5&box=1,2&view=none&telling=%00%E2%80%AE")
+        page = visit("script=gone&step=x&say=7&box=1,2&view=none&telling=%00%E2%80%AE")
         expect(page.locator("#problem")).to_contain_text("no script “gone”")
-        expect(page.locator("#drawing .node").first).to_be_visible()
+        expect(page.locator("#outline .step").first).to_be_visible()
 
     def test_pictures_and_answers_are_kept(self, visit: Callable[..., Page]) -> None:
-        page = visit()
+        page = visit(DOOR)
         tell(page, "hear doorbell\n?\nopen door")
-        assert b'class="node state filled"' in kept(page, "Save the picture as SVG")
+        assert b'class="step told"' in kept(page, "Save the picture as SVG")
         assert kept(page, "Save the picture as PNG").startswith(b"\x89PNG")
         found = json.loads(kept(page, "Answers as JSON"))
-        assert found["items"][1]["answers"][0]["event"] == "walk to door"
+        assert found["lines"][1]["options"][0]["event"] == "walk to door"
         rows = list(csv.DictReader(kept(page, "Answers as CSV").decode().splitlines()))
-        assert rows[0]["event"] == "hear doorbell"
+        assert "hear doorbell" in [row["event"] for row in rows]
+        page.get_by_role("button", name="Split into states").click()
+        assert b'class="node state' in kept(page, "Save the picture as SVG")
 
 
 class TestEverybody:
     def test_a_phone_is_wide_enough(self, visit: Callable[..., Page], screenshots: Path) -> None:
-        page = visit(size=(390, 844), has_touch=True, is_mobile=True)
+        page = visit(DOOR, size=(390, 844), has_touch=True, is_mobile=True)
         for view in ("Explore", "Scripts", "Learn"):
             page.get_by_role("link", name=view, exact=True).click()
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 390, view
         page.get_by_role("link", name="Explore").click()
-        expect(page.locator("#drawing > svg")).to_have_attribute("data-direction", "TB")
-        page.locator("#drawing .node").nth(1).tap()
-        expect(page.locator("#details h3")).to_have_text("hear doorbell")
-        page.get_by_role("button", name="one with a gap").tap()
-        expect(page.locator("#story .gap").first).to_be_visible()
+        high = page.evaluate("document.getElementById('outline').clientHeight")
+        assert view_box(page)[2] < 480
+        assert high > 0.9 * view_box(page)[3] * 350 / view_box(page)[2]  # nothing scrolls inside
+        step(page, "open door").tap()
+        expect(page.locator("#details h3")).to_have_text("open door")
+        page.get_by_role("button", name="with a gap").tap()
+        expect(page.locator("#lines .open")).to_be_visible()
         page.screenshot(path=screenshots / "phone.png", full_page=True)
+        page.get_by_role("button", name="Keep in sight").tap()
+        page.evaluate("scrollTo(0, 0)")
+        for place in (line(page, 1), page.locator("#outline .step.told").first):
+            expect(place).to_be_in_viewport()
+        page.screenshot(path=screenshots / "phone-both.png")
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_nobody_is_kept_out(self, visit: Callable[..., Page], theme: str) -> None:
+    def test_nobody_is_kept_out(
+        self, visit: Callable[..., Page], theme: str, screenshots: Path
+    ) -> None:
         page = visit("script=making-tea", color_scheme=theme)
         assert serious(page) == []
-        tell(page, "I boiled the water.\n?\nThen I did the usual thing.\nI drank the tea.")
-        page.locator("#drawing .node").nth(2).click()
-        page.get_by_label("Find an event").fill("tea")
+        tell(page, "I boiled the water.\n?\nI did the usual thing.\nI drank the tea.", done=True)
+        page.get_by_label("How much is said").fill("90")
+        page.locator("#outline .step[data-step]").nth(2).click()
+        page.get_by_label("Find a step").fill("tea")
+        page.locator("#share summary").click()
+        assert serious(page) == []
+        page.screenshot(path=screenshots / f"tea-{theme}.png", full_page=True)
+        page.get_by_role("button", name="Split into states").click()
+        expect(page.locator("#drawing .node").first).to_be_visible()
         assert serious(page) == []
         for view in ("Scripts", "Learn"):
             page.get_by_role("link", name=view, exact=True).click()
             page.wait_for_timeout(200)
             assert serious(page) == []
+
+    def test_what_was_left_out_is_spoken(self, visit: Callable[..., Page]) -> None:
+        page = visit(DOOR)
+        tell(page, "hear doorbell\nopen door")
+        spoken = page.locator("#spoken")
+        expect(spoken).to_contain_text(re.compile(r"Probably left out: walk to door, \d+%"))
+        expect(spoken).to_contain_text("Next, probably")
+        expect(step(page, "walk to door")).to_have_attribute(
+            "aria-label", re.compile(r"unsaid \d+%$")
+        )
 
     def test_the_theme_can_be_chosen(self, visit: Callable[..., Page]) -> None:
         page = visit(color_scheme="light")
@@ -414,14 +165,13 @@ class TestEverybody:
     ) -> None:
         scripts = server.ask("GET", "/api/scripts").json["scripts"]
         number = next(one["id"] for one in scripts if "hostile" in one["id"])
-        page = visit(f"script={number}&least=0")
+        page = visit(f"script={number}")
         tell(page, "\n".join(HOSTILE))
-        expect(page.locator("#story .told")).to_have_count(len(HOSTILE))
-        expect(page.locator("#story .told").first).to_have_text(HOSTILE[0])
-        for state in range(1, len(HOSTILE) + 1):
-            page.locator(f'#drawing .node[data-state="{state}"]').click()
-        page.get_by_label("Find an event").fill("<script>")
-        expect(page.locator(".node.hit")).to_have_count(1)
+        assert lines(page) == list(HOSTILE)
+        for box in page.locator("#outline .step[data-step]").all():
+            box.click()
+        page.get_by_label("Find a step").fill("<script>")
+        expect(page.locator(".step.hit")).to_have_count(1)
         assert "pwned" not in page.title()
         assert page.locator("#explore script, #explore img").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280

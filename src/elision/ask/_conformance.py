@@ -394,8 +394,17 @@ def _counted(flags: Iterable[Flag]) -> Slips:
 
 
 def times(gain: float) -> str:
-    """A gain in log-probability as a number of times."""
-    return f"{math.exp(gain):.0f} times" if gain < math.log(1e6) else "millions of times"
+    """A gain in log-probability as a number of times, no more exact than such numbers are.
+
+    Examples
+    --------
+    >>> times(1.2), times(10.6)
+    ('3 times', 'over 1000 times')
+    """
+    often = math.exp(min(gain, 10.0))
+    if often >= 1000:
+        return "over 1000 times"
+    return f"{float(f'{often:.1g}') if often >= 20 else often:.0f} times"
 
 
 def _possible_part(hops: Hops, likelihood: NDArray[np.float64]) -> list[int]:

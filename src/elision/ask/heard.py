@@ -127,7 +127,8 @@ def hear(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error
         mappings from event to weight. Where the script was learned from sentences, an unknown name
         is taken for one.
     unknown
-        "error" keeps unknown events, for the packer to complain of; "ignore" leaves them out.
+        "error" complains of sentences that stand for none of the events, and keeps unknown events
+        for the packer to complain of; "ignore" leaves both out.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def hear_all(
     packer = Packer(script.events, unknown=unknown)
     known = {None, *script.events}
     found = []
-    for narrative in several(narratives):
+    for number, narrative in enumerate(several(narratives)):
         items = _listed(narrative, script)
         try:  # the common case: names and gaps only, all known
             usual = known.issuperset(items)
@@ -154,13 +155,18 @@ def hear_all(
         found.append(
             Heard(items, range(len(items)))
             if usual
-            else _hear(script, items, packer, known, unknown)
+            else _hear(script, items, packer, known, unknown, number)
         )
     return found
 
 
 def _hear(
-    script: Script, items: list[Item], packer: Packer, known: set[str | None], unknown: Unknown
+    script: Script,
+    items: list[Item],
+    packer: Packer,
+    known: set[str | None],
+    unknown: Unknown,
+    number: int,
 ) -> Heard:
     heard: list[Item] = []
     positions: list[int] = []
@@ -169,6 +175,8 @@ def _hear(
         found: list[Item] = [item]
         if isinstance(item, str) and item not in known and script.extractor is not None:
             found = [*_sentence(script, item)]
+            if not found and unknown == "error":
+                raise _unknown_sentence(script, item, f"narrative {number}, event {position}")
         if unknown == "ignore":
             found = [
                 _known(one, known)
@@ -277,6 +285,12 @@ def _sentence(script: Script, sentence: str) -> list[Observation]:
     from elision.ask.sentences import observations  # noqa: PLC0415 - needs the extractor
 
     return [one for one in observations(script, [sentence]) if one is None or len(one) > 0]
+
+
+def _unknown_sentence(script: Script, sentence: str, where: str) -> InputError:
+    from elision.ask.sentences import unknown_sentence  # noqa: PLC0415 - needs the extractor
+
+    return unknown_sentence(script, sentence, where)
 
 
 def _known(item: Item, known: set[str | None]) -> Item:

@@ -164,7 +164,7 @@ def _story(
     return Story(
         tuple(name_of(item) for item in items),
         tuple(_unsaid(outline, row, max(least, 1e-12)) for row in at),
-        tuple(_nothing(outline, steps, at).tolist()),
+        tuple(nothing_unsaid(outline, steps, at).tolist()),
         log_prob,
         tuple(_ways(outline, row, ways) for row in at) if ways > 0 else (),
     )
@@ -245,7 +245,7 @@ def places(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64]:
     return shares
 
 
-def _nothing(
+def nothing_unsaid(
     outline: Outline, told: Sequence[int | None], at: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Probability that no step was left unsaid, for each place."""

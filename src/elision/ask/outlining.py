@@ -6,22 +6,29 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from elision.ask.sample import stories
 from elision.learn.outline import learn_outline
+from elision.outline import Outline, Step, Unit
 
 if TYPE_CHECKING:
-    from elision.outline import Outline
     from elision.script import Script
 
-COURSES = 2000
+COURSES, FEW_COURSES = 2000, 500
+
+LARGEST = 100
+"""Events of a script up to which an outline is learned; that takes more than their square."""
 
 
 def outline_of_script(script: Script) -> Outline:
     """Draw complete courses, outline them, and note how often each step is told when it happens.
 
-    Whole courses hide nothing: a step that is not in one did not happen.
+    Whole courses hide nothing: a step that is not in one did not happen. The outline of a very
+    large script is one row of steps in their mean order, each of which happens or not by itself.
     """
-    drawn = stories(script, COURSES, random_state=0)
+    large = len(script.events) > LARGEST
+    drawn = stories(script, FEW_COURSES if large else COURSES, random_state=0)
     number = {event: o for o, event in enumerate(script.events)}
     happened: Counter[str] = Counter()
     told: Counter[str] = Counter()
@@ -31,7 +38,10 @@ def outline_of_script(script: Script) -> Outline:
         for event in set(one.told):
             told[event] += 1
     courses = [[number[entry.event] for entry in one.story] for one in drawn]
-    whole = learn_outline(courses, script.events, complete=True, title=_title(script))
+    if large:
+        whole = _row(courses, script)
+    else:
+        whole = learn_outline(courses, script.events, complete=True, title=_title(script))
     steps = tuple(
         replace(
             step,
@@ -41,6 +51,44 @@ def outline_of_script(script: Script) -> Outline:
         for step in whole.steps
     )
     return replace(whole, steps=steps, tellings=0)
+
+
+def _row(courses: list[list[int]], script: Script) -> Outline:
+    """An outline of single steps, in the order of their mean places."""
+    size = len(script.events)
+    count, place = np.zeros(size), np.zeros(size)
+    for course in courses:
+        for at, event in enumerate(dict.fromkeys(course)):
+            count[event] += 1
+            place[event] += at / len(course)
+    known = np.flatnonzero(count)
+    place[known] /= count[known]
+    ordered = known[np.argsort(place[known], kind="stable")].tolist()
+    number = {event: step for step, event in enumerate(ordered)}
+    pairs = np.zeros((len(ordered), len(ordered)), np.int64)
+    for course in courses:
+        steps = np.array([number[event] for event in dict.fromkeys(course)], np.int64)
+        for at, step in enumerate(steps.tolist()):
+            pairs[step, steps[at + 1 :]] += 1
+    shares = count / len(courses)
+    return Outline(
+        steps=tuple(
+            Step(
+                script.events[event],
+                script.events[event],
+                told=float(shares[event]),
+                telling=1.0,
+                place=float(place[event]),
+            )
+            for event in ordered
+        ),
+        units=tuple(
+            Unit(((step,),), (1.0,), float(shares[event])) for step, event in enumerate(ordered)
+        ),
+        order=np.triu(np.ones((len(ordered),) * 2, bool), 1),
+        pairs=pairs,
+        title=_title(script),
+    )
 
 
 def _title(script: Script) -> str:

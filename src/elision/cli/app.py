@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from elision.errors import InputError
-from elision.terminal import out, print_json
+from elision.terminal import err, out, print_json, printable, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,6 +102,10 @@ DomainColumn = Annotated[
 Lifecycle = Annotated[
     str, typer.Option("--lifecycle", help="Events of a log to keep: complete or all.")
 ]
+Sentences = Annotated[
+    bool | None,
+    typer.Option("--sentences/--events", help="What the lines are, if they are misunderstood."),
+]
 Encoding = Annotated[str, typer.Option("--encoding", help="How the text is written.")]
 
 
@@ -185,6 +189,20 @@ def reply(found: object, show: Callable[[Any], None], *, as_json: bool) -> None:
         show(found)
 
 
+def show_heard(script: Script, items: Sequence[object], *, as_json: bool) -> None:
+    """Print beside each sentence of a telling what it is taken for."""
+    if as_json or script.extractor is None:
+        return
+    from elision.ask.sentences import taken_for  # noqa: PLC0415 - needs the extractor
+
+    taken = taken_for(script, items)
+    for one in taken:
+        meant = f"{one.event} ({one.share:.0%})" if one.event else "unknown, left out"
+        say(f"{printable(one.sentence)}: {meant}", "dim")
+    if taken:
+        out.print()
+
+
 def unknown(ignore: bool) -> Unknown:
     """Return how questions are told to treat events that the script does not know."""
     return "ignore" if ignore else "error"
@@ -202,7 +220,11 @@ def read(
     import elision as el  # noqa: PLC0415
 
     more = cast("Any", {"format": format, "domain": domain_column, "lifecycle": lifecycle})
-    return el.read(source, **more, **options)
+    corpus = el.read(source, **more, **options)
+    plain = format == "text" or (format is None and source.lower().endswith((".txt", ".txt.gz")))
+    if plain and not corpus.has_events and options.get("sentences") is None:
+        err.print("read as sentences (--events takes each line for the name of an event)")
+    return corpus
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")

@@ -16,6 +16,7 @@ from elision.cli.app import (
     app,
     load,
     reply,
+    show_heard,
     told,
     told_events,
     told_so_far,
@@ -49,11 +50,13 @@ def fill(
 
     items = told(telling)
     ways = cast("Any", {"joint": joint, "anywhere": anywhere})
-    found = load(script).fill(
+    asked = load(script)
+    found = asked.fill(
         items, top=top, exclude=exclude or (), unknown=unknown(ignore_unknown), **ways
     )
     if not as_json:
         answers.show_telling(items)
+    show_heard(asked, items, as_json=as_json)
     show: Any = answers.show_fillings
     if joint or anywhere:
         show = answers.show_joint if joint else answers.show_anywhere
@@ -81,9 +84,9 @@ def between(
     """
     from elision.cli.answers import show_story  # noqa: PLC0415
 
-    found = load(script).between(
-        told_so_far(telling, "between"), least=least, ways=ways, unknown=unknown(ignore_unknown)
-    )
+    asked, items = load(script), told_so_far(telling, "between")
+    found = asked.between(items, least=least, ways=ways, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
     reply(found, show_story, as_json=as_json)
 
 
@@ -105,9 +108,9 @@ def missing(
     """
     from elision.cli.answers import show_omissions  # noqa: PLC0415
 
-    found = load(script).missing(
-        told_events(telling, "missing"), least=least, unknown=unknown(ignore_unknown)
-    )
+    asked, items = load(script), told_events(telling, "missing")
+    found = asked.missing(items, least=least, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
     reply(found, show_omissions, as_json=as_json)
 
 
@@ -129,9 +132,9 @@ def following(
     """
     from elision.cli.answers import show_following  # noqa: PLC0415
 
-    found = load(script).next(
-        told(telling or []), steps=steps, top=top, unknown=unknown(ignore_unknown)
-    )
+    asked, items = load(script), told(telling or [])
+    found = asked.next(items, steps=steps, top=top, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
     reply(found, show_following, as_json=as_json)
 
 
@@ -148,7 +151,9 @@ def align(
     """
     from elision.cli.answers import show_aligned  # noqa: PLC0415
 
-    found = load(script).align(told_so_far(telling, "align"), unknown=unknown(ignore_unknown))
+    asked, items = load(script), told_so_far(telling, "align")
+    found = asked.align(items, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
     reply(found, show_aligned, as_json=as_json)
 
 
@@ -165,9 +170,9 @@ def posterior(
     """
     from elision.cli.answers import show_posterior  # noqa: PLC0415
 
-    found = load(script).posterior(
-        told_events(telling, "posterior"), unknown=unknown(ignore_unknown)
-    )
+    asked, items = load(script), told_events(telling, "posterior")
+    found = asked.posterior(items, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
     reply(found, show_posterior, as_json=as_json)
 
 
@@ -218,9 +223,9 @@ def order(
     """
     from elision.cli.answers import show_ordering  # noqa: PLC0415
 
-    found = load(script).order(
-        told_events(events, "order"), top=top, beam=beam, unknown=unknown(ignore_unknown)
-    )
+    asked, items = load(script), told_events(events, "order")
+    found = asked.order(items, top=top, beam=beam, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
     reply(found, show_ordering, as_json=as_json)
 
 

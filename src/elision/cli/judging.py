@@ -27,6 +27,7 @@ from elision.cli.app import (
     load,
     read,
     reply,
+    show_heard,
     told_events,
     told_so_far,
 )
@@ -110,6 +111,7 @@ def score(
             raise InputError(problem, hint="name a file with --log")
         items = told_so_far(telling or [], "score")
         found = loaded.score(items, false_alarms=false_alarms, samples=samples, random_state=seed)
+        show_heard(loaded, items, as_json=as_json)
         reply(found, show_conformance, as_json=as_json)
         odd = bool(found.flags)
     else:

@@ -20,6 +20,7 @@ from elision.cli.app import (
     Format,
     Lifecycle,
     Seed,
+    Sentences,
     Time,
     TimeFormat,
     app,
@@ -85,8 +86,7 @@ def demo(
     from elision.cli.answers import show_story  # noqa: PLC0415
 
     tellings = el.examples.doorbell_tellings()
-    title = "answering the doorbell"
-    script = el.ScriptLearner(title=title).fit(tellings).script_.noted(domain=title)
+    script = el.examples.learned_doorbell()
     given = ["hear doorbell", "open door", "close door"]
     story = script.between(given)
     if output is not None:
@@ -150,6 +150,10 @@ def learn(
     ] = None,
     seed: Seed = 0,
     domain: Annotated[str | None, typer.Option(help="Learn this domain only.")] = None,
+    types: Annotated[
+        Path | None,
+        typer.Option(help="Table of sentences and their types, from `elision events -o`."),
+    ] = None,
     exhaustive: Annotated[
         bool, typer.Option("--exhaustive", help="With sem: try every move again after each one.")
     ] = False,
@@ -169,6 +173,7 @@ def learn(
     domain_column: DomainColumn = None,
     lifecycle: Lifecycle = "complete",
     encoding: Encoding = "utf-8",
+    sentences: Sentences = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn one script for each domain in a file of narratives.
@@ -176,6 +181,7 @@ def learn(
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
     from elision.learning import learn_domains  # noqa: PLC0415
+    from elision.text.hand import HandTypes  # noqa: PLC0415
 
     corpus = read(
         narratives,
@@ -187,6 +193,7 @@ def learn(
         domain_column=domain_column,
         lifecycle=lifecycle,
         encoding=encoding,
+        sentences=sentences,
     )
     given = {
         "batch_size": batch_size,
@@ -204,6 +211,7 @@ def learn(
             output,
             source=narratives,
             only=domain,
+            types=None if types is None else HandTypes.read(types),
             method=method.value,
             settings=settings,
             resume=resume,
@@ -244,12 +252,20 @@ def events(
     narratives: Annotated[str, typer.Argument(help="File of sentences, - for standard input.")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="JSONL file of the narratives with their events."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="JSONL file of the narratives with their events; as .tsv, a table of sentences"
+            " and types to correct by hand, for `elision learn --types`.",
+        ),
     ] = None,
     similarity: Annotated[str, typer.Option(help="mixed, or wordnet as in the paper.")] = "mixed",
     types: Annotated[int | None, typer.Option(help="Number of event types.", min=1)] = None,
     keep_rare: Annotated[
         bool, typer.Option("--keep-rare", help="Keep rare steps as types of their own.")
+    ] = False,
+    split: Annotated[
+        bool, typer.Option("--split", help="Split sentences that tell several events.")
     ] = False,
     domain: Annotated[str | None, typer.Option(help="This domain only.")] = None,
     format: Format = None,  # noqa: A002
@@ -260,6 +276,7 @@ def events(
     domain_column: DomainColumn = None,
     lifecycle: Lifecycle = "complete",
     encoding: Encoding = "utf-8",
+    sentences: Sentences = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn raw sentences into named event types, domain by domain.
@@ -267,6 +284,7 @@ def events(
     Example: `elision events stories.jsonl -o events.jsonl`
     """
     import elision as el  # noqa: PLC0415
+    from elision.text.hand import write_types  # noqa: PLC0415
 
     corpus = read(
         narratives,
@@ -278,16 +296,19 @@ def events(
         domain_column=domain_column,
         lifecycle=lifecycle,
         encoding=encoding,
+        sentences=sentences,
     )
     if domain is not None:
         corpus = corpus.domain(domain)
     if output is not None and narratives != "-" and output.exists() and output.samefile(narratives):
         raise InputError("the sentences are in this file, expected another", where=str(output))
     extractor = el.EventExtractor(
-        cast("Any", similarity), n_types=types, rare="keep" if keep_rare else "drop"
+        cast("Any", similarity), n_types=types, rare="keep" if keep_rare else "drop", split=split
     )
     found = extractor.fit_transform(corpus)
-    if output is not None:
+    if output is not None and output.suffix == ".tsv":
+        write_types(extractor.parts(corpus), extractor.labels_, output)
+    elif output is not None:
         found.to_jsonl(output)
     if as_json:
         print_json({name: _described(one) for name, one in extractor.domains_.items()})

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from elision.cli.app import IgnoreUnknown, ScriptFile, app, load, told, unknown, worded
+from elision.cli.app import (
+    IgnoreUnknown,
+    ScriptFile,
+    app,
+    load,
+    show_heard,
+    told,
+    unknown,
+    worded,
+)
 from elision.errors import ElisionError, InputError
 from elision.terminal import complain, err, out, print_json, say
 
@@ -163,6 +172,7 @@ class Conversation:
     def _telling(self, text: str) -> list[Item]:
         if text.strip():
             self._last = told([_checked(part) for part in text.split(BETWEEN)])
+            show_heard(self.script, self._last, as_json=self._as_json)
         if self._last is None:
             raise InputError("no telling yet", hint="type events with | between them")
         return self._last

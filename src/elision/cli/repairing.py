@@ -36,7 +36,8 @@ def repair(
         typer.Option(help="Repair by this script, learned from a complete log; streamed."),
     ] = None,
     omission: Annotated[
-        float | None, typer.Option(help="Share of events that are left out, if it is known.")
+        float | None,
+        typer.Option(help="Share of events that are left out, such as 0.1; else estimated."),
     ] = None,
     threshold: Annotated[
         float | None, typer.Option(help="Put in what is missing with this probability or more.")
@@ -57,9 +58,9 @@ def repair(
 ) -> None:
     """Put back into an event log what was done and not recorded.
 
-    All rows and attributes stay as they are. What is put in is marked (elision:inserted), with its
-    probability, what else may have stood there, and a time between its neighbours. How often each
-    event is left out is estimated from the log unless it is given.
+    All rows and attributes stay as they are. What is put in is marked (column elision:inserted),
+    with its probability, what else may have stood there, and a time between its neighbours. How
+    often each event is left out is estimated from the log unless it is given.
 
     Example: `elision repair log.csv -o repaired.csv`
     """

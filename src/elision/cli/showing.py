@@ -106,7 +106,12 @@ def export(
 @app.command()
 def serve(
     scripts: Annotated[
-        list[Path] | None, typer.Argument(help="Script files, and folders of them.")
+        list[Path] | None,
+        typer.Argument(help="Script files, and folders of them; by default an example."),
+    ] = None,
+    tellings: Annotated[
+        list[Path] | None,
+        typer.Option(help="File of tellings to show beside the scripts; may be repeated."),
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen.")] = HOST,
     port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = PORT,
@@ -120,4 +125,4 @@ def serve(
     """
     from elision.serve.command import serve as run  # noqa: PLC0415 - says what is missing itself
 
-    run(scripts or [], host=host, port=port, open_browser=open_browser)
+    run(scripts or [], tellings=tellings or [], host=host, port=port, open_browser=open_browser)

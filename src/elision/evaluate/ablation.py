@@ -16,6 +16,7 @@ import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from copy import copy
+from dataclasses import replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,6 +79,9 @@ def measure_split(split: Split) -> Figures:
         found = {name: _figures(learner, tasks) for name, learner in learners.items()}
         answers = pooled(learners["all"].predict_gap(one.gaps), script.predict_gap(one.gaps))
         both = judge(answers, one.answers)
+        if one.heard is not None:
+            hard = [replace(task, heard=None) for task in tasks]
+            found["first choice of type"] = _figures(learners["all"], hard)
         found["with the script"] = {"one top-1": both.top1, "one log-loss": both.log_loss}
         found["the script alone"] = _figures(script, tasks)
     return found

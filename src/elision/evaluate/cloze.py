@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from elision.errors import InputError
+from elision.learn.answers import ScriptAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.corpus import Corpus
+    from elision.observations import Observation
 
 TEST_SHARE = 0.4
 LEAST_EVENTS = 2
@@ -85,7 +87,9 @@ class Task:
     is an answer for each gap (None) in the order in which they stand; where the place is unknown,
     there is no gap and one answer a narrative. Of hidden events the answers are rows of narrative,
     place and event, a place being the number of events told before it. Where the next event is
-    asked, ``gaps`` has beginnings, and the number of events stands for the end.
+    asked, ``gaps`` has beginnings, and the number of events stands for the end. Of sentences,
+    ``heard`` are the gaps once more with the weights of the types that each sentence may tell, for
+    methods that take them; a sentence is weighed by itself.
     """
 
     domain: str
@@ -95,6 +99,7 @@ class Task:
     gaps: list[list[str | None]]
     answers: NDArray[np.int64]
     name: str = "one"
+    heard: list[list[Observation]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,19 +166,41 @@ def make_text_task(
 ) -> Task:
     """The same for raw sentences.
 
-    Event types are induced from the training sentences alone, and every test sentence is mapped to
-    a type by itself: which one will be removed is decided afterwards and changes nothing.
+    Event types are induced from the training sentences alone, which have the types that they were
+    grouped with, as when a script is learned. Every test sentence is mapped to a type by itself:
+    which one will be removed is decided afterwards and changes nothing.
     """
     train, test = domain.split(TEST_SHARE, random_state=seed)
     if max_train is not None:
         train = train[:max_train]
-    fitted = extractor.fit(train)
-    told = [events for events in fitted.transform(train).events if len(events) >= LEAST_EVENTS]
-    asked = [events for events in fitted.transform(test).events if len(events) >= LEAST_EVENTS]
+    told = [e for e in extractor.fit_transform(train).events if len(e) >= LEAST_EVENTS]
+    asked, weighed = [], []
+    for steps in test.steps:
+        pairs = _mapped(extractor, steps, domain.domains[0])
+        if len(pairs) >= LEAST_EVENTS:
+            asked.append(tuple(event for event, _ in pairs))
+            weighed.append([weights for _, weights in pairs])
     if not told or not asked:
         raise InputError("no narratives of two event types or more are left after extraction")
     vocabulary = tuple(sorted({event for events in (*told, *asked) for event in events}))
-    return _task(told, asked, vocabulary, domain.domains[0], seed)
+    task = _task(told, asked, vocabulary, domain.domains[0], seed)
+    known = set(vocabulary)
+    heard: list[list[Observation]] = [
+        [
+            None if event is None else {e: share for e, share in one.items() if e in known}
+            for event, one in zip(gap, weights, strict=True)
+        ]
+        for gap, weights in zip(task.gaps, weighed, strict=True)
+    ]
+    return replace(task, heard=heard)
+
+
+def _mapped(
+    extractor: Any, steps: Sequence[str], domain: str
+) -> list[tuple[str, dict[str, float]]]:
+    """The likeliest type of each sentence and the weights of all, without those that are none."""
+    heard = extractor.observe(steps, domain=domain)
+    return [(max(weights, key=weights.get), weights) for weights in heard if weights is not None]
 
 
 def _task(
@@ -228,7 +255,7 @@ def other_task(task: Task, name: str) -> Task:
         return task
     if name == "anywhere":
         seen: list[list[str | None]] = [[e for e in gap if e is not None] for gap in task.gaps]
-        return replace(task, gaps=seen, name=name)
+        return replace(task, gaps=seen, name=name, heard=None)
     whole = [
         [task.events[answer] if event is None else event for event in gap]
         for gap, answer in zip(task.gaps, task.answers.tolist(), strict=True)
@@ -243,7 +270,7 @@ def other_task(task: Task, name: str) -> Task:
         rng.choice(len(one), min(count, len(one) - 1), replace=False).tolist() for one in whole
     ]
     gaps, answers = _removed(whole, places, task.events)
-    return replace(task, gaps=gaps, answers=answers, name=name)
+    return replace(task, gaps=gaps, answers=answers, name=name, heard=None)
 
 
 def _hidden(task: Task, whole: Sequence[Sequence[str]]) -> Task:
@@ -265,7 +292,7 @@ def _hidden(task: Task, whole: Sequence[Sequence[str]]) -> Task:
                     told.append(event)
             seen.append(told)
     found = np.array(sorted(answers), np.int64).reshape(-1, 3)
-    return replace(task, gaps=seen, answers=found, name="hidden")
+    return replace(task, gaps=seen, answers=found, name="hidden", heard=None)
 
 
 def _beginnings(task: Task, whole: Sequence[Sequence[str]]) -> Task:
@@ -277,7 +304,8 @@ def _beginnings(task: Task, whole: Sequence[Sequence[str]]) -> Task:
     answers = [
         answer for one in whole for answer in (*(number[event] for event in one), len(number))
     ]
-    return replace(task, gaps=seen, answers=np.array(answers, np.int64), name="next")
+    answered = np.array(answers, np.int64)
+    return replace(task, gaps=seen, answers=answered, name="next", heard=None)
 
 
 def check_tasks(names: Sequence[str]) -> tuple[str, ...]:
@@ -314,7 +342,8 @@ def measure_learned(filler: Filler, task: Task, seconds: float = 0.0) -> Outcome
 def answer(filler: Filler, task: Task) -> NDArray[np.float64]:
     """What a method that has learned answers, a row for each removed or next event."""
     if task.name == "one":
-        return filler.predict_gap(task.gaps)
+        weighs = task.heard is not None and isinstance(filler, ScriptAnswers)
+        return filler.predict_gap(task.heard if weighs else task.gaps)
     if task.name == "anywhere":
         return filler.predict_anywhere(task.gaps)
     if task.name == "next":

@@ -15,6 +15,7 @@ from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
 from elision.learn.held_out import hold_out
 from elision.learn.missing import learn_missing
+from elision.learn.observe import Stage
 from elision.learn.outline import learn_outline
 from elision.learn.sem import told_narratives, vocabulary_of
 from elision.learn.sharp import sharp_script
@@ -23,13 +24,22 @@ from elision.learn.usual import learn_usual
 from elision.observations import Packer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
 
     from elision.learn.sem import Narratives
     from elision.script import Script
+
+
+STAGES = (
+    Stage("steps and their order", 0.0, 0.35),
+    Stage("what ordinary tellings look like", 0.35, 0.5),
+    Stage("how it is told", 0.5, 0.75),
+    Stage("how what is missing shows", 0.75, 1.0),
+)
+"""The stages of learning, with the shares of the time that they take on average."""
 
 
 class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
@@ -50,6 +60,8 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         Sentences that people used for an event, for a reader of the outline.
     random_state
         Seed of the folds and of the search for the order of the steps.
+    observer
+        Called with a `Stage` when each stage of learning begins.
 
     Attributes
     ----------
@@ -76,11 +88,13 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         title: str = "",
         wording: Mapping[str, Sequence[str]] | None = None,
         random_state: int = 0,
+        observer: Callable[[Stage], object] | None = None,
     ) -> None:
         self.events = events
         self.title = title
         self.wording = wording
         self.random_state = random_state
+        self.observer = observer
 
     def fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Learn from narratives: lists of events, or a `Corpus` of one domain."""
@@ -110,16 +124,21 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self.n_narratives_seen_ = len(narratives)
         number = {event: o for o, event in enumerate(self.events_)}
         told = [tuple(number[event] for event in one) for one in narratives]
+        stage = iter(STAGES)
+        self._begin(next(stage))
         outline = learn_outline(
             told, self.events_, title=self.title, wording=self.wording, random_state=int(seed)
         )
+        self._begin(next(stage))
         outline = with_alarms(outline, told, self.events_, random_state=int(seed))
         about = {"learner": type(self).__name__, "narratives": len(narratives)}
         self.script_ = sharp_script(outline, self.events_, about=about)
         if self.events_:
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
             with threadpool_limits(limits=1, user_api="blas"):
+                self._begin(next(stage))
                 telling = learn_telling(told, self.events_, random_state=int(seed))
+                self._begin(next(stage))
                 held_out = hold_out(told, self.events_, random_state=int(seed))
                 missing = learn_missing(
                     told, self.events_, held_out=held_out, random_state=int(seed)
@@ -128,3 +147,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
                 telling = telling.with_missing(missing).with_usual(usual)
             self.script_ = self.script_.with_telling(telling)
         return self
+
+    def _begin(self, stage: Stage) -> None:
+        if self.observer is not None:
+            self.observer(stage)

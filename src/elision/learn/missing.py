@@ -1,7 +1,7 @@
 """How probable it is that an event is missing: learned by hiding told events.
 
-A telling model is learned without a part of the narratives; told events of that part are hidden,
-and a logistic regression turns the log-odds of inserting each event at each place into the
+Telling models are learned without a part of the narratives each; told events of that part are
+hidden, and a logistic regression turns the log-odds of inserting each event at each place into the
 probability that it was hidden there.
 """
 
@@ -55,13 +55,14 @@ def learn_missing(
     if len(narratives) < FEWEST:
         return USUAL
     rng = np.random.default_rng([random_state, 3])
-    first = (held_out or hold_out(narratives, events, random_state=random_state))[0]
     features: list[NDArray[np.float64]] = []
     hidden: list[NDArray[np.bool_]] = []
-    for one in first.narratives[:MOST_HELD_OUT]:
+    parts = held_out or hold_out(narratives, events, random_state=random_state)
+    each = [(part.model, one) for part in parts for one in part.narratives]
+    for model, one in each[:MOST_HELD_OUT]:
         told, gone = hide(np.array(one, np.int64), len(events), rng)
         if len(told):  # also where nothing was hidden: then nothing is missing
-            features.append(evidence(first.model.insertions(told)).reshape(-1, len(USUAL)))
+            features.append(evidence(model.insertions(told)).reshape(-1, len(USUAL)))
             hidden.append(gone.ravel())
     if not features:
         return USUAL

@@ -51,6 +51,19 @@ class BatchDone:
     violated: int
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Learning of an outline and a telling model begins its next stage.
+
+    ``begins`` and ``ends`` are the shares of the whole work before and after it, as they usually
+    are: an estimate, for whoever waits.
+    """
+
+    name: str
+    begins: float
+    ends: float
+
+
 Event: TypeAlias = "Moved | Stepped | BatchDone"
 
 

@@ -40,6 +40,7 @@ def read(
     time_format: str | None = None,
     lifecycle: Lifecycle = "complete",
     encoding: str = "utf-8",
+    sentences: bool | None = None,
 ) -> Corpus:
     r"""Read narratives.
 
@@ -68,6 +69,10 @@ def read(
         complete, if there are any such; "all" keeps every event.
     encoding
         How text is written. XES files say this themselves.
+    sentences
+        Whether what is told are sentences (True) or names of events (False). By default the file
+        says so, or in plain text the lines: those that hardly two narratives share are sentences,
+        and running text is cut into what happens in it, one paragraph a narrative.
 
     Returns
     -------
@@ -97,14 +102,15 @@ def read(
     elif isinstance(source, str | os.PathLike) or is_readable(source):
         with opened(source, encoding) as file:
             name = file.name
-            corpus = _read_file(file, format or guessed(file, roles), roles, reading)
+            kind = format or guessed(file, roles)
+            corpus = _read_file(file, kind, roles, reading, sentences)
     else:
         name = type(source).__name__
         _check_no_format(format, name)
         corpus = _read_memory(source, _checked_domain(roles, name))
     if not corpus:
         raise InputError("there are no narratives in it", where=name)
-    return corpus
+    return corpus if sentences is None else _meant(corpus, sentences)
 
 
 def check_options(format: object, lifecycle: object, time_format: object) -> None:  # noqa: A002
@@ -115,7 +121,21 @@ def check_options(format: object, lifecycle: object, time_format: object) -> Non
         given_form(time_format)
 
 
-def _read_file(file: Source, kind: Format, roles: Roles, reading: Reading) -> Corpus:
+def _meant(corpus: Corpus, sentences: bool) -> Corpus:
+    """Take what is told for sentences, or for events, where only the other was read."""
+    return Corpus(
+        replace(one, events=None, steps=one.events)
+        if sentences and one.steps is None
+        else replace(one, events=one.steps, steps=None)
+        if not sentences and one.events is None
+        else one
+        for one in corpus
+    )
+
+
+def _read_file(
+    file: Source, kind: Format, roles: Roles, reading: Reading, sentences: bool | None
+) -> Corpus:
     if kind == "parquet":
         return read_parquet(file, roles, reading).corpus()
     if kind in ("csv", "tsv"):
@@ -125,7 +145,9 @@ def _read_file(file: Source, kind: Format, roles: Roles, reading: Reading) -> Co
     domain = _checked_domain(roles, f"the format {kind!r}")
     if kind == "jsonl":
         return read_jsonl(file, domain)
-    return read_json(file, domain) if kind == "json" else read_text(file, domain)
+    if kind == "json":
+        return read_json(file, domain)
+    return read_text(file, domain, sentences=sentences)
 
 
 def _read_memory(source: object, domain: str) -> Corpus:

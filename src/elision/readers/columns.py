@@ -138,6 +138,23 @@ def time_of(names: Sequence[str], asked: str | None) -> str | None:
     return _guessed(list(names), "time", None, "narratives")
 
 
+def likely(names: Sequence[str]) -> Roles:
+    """Return the columns that go by common names, None for a role that none or several could have.
+
+    Examples
+    --------
+    >>> likely(["Case ID", "Activity", "who"])
+    {'case': 'Case ID', 'activity': 'Activity', 'time': None, 'domain': None}
+    """
+    found: Roles = {}
+    for role in _KNOWN:
+        try:
+            found[role] = _guessed([*names], role, None, "")
+        except InputError:  # several could be it
+            found[role] = None
+    return found
+
+
 def looks_known(names: Sequence[str]) -> bool:
     """Whether the names include one for the case and one for the activity."""
     folded = set(map(_folded, names))

@@ -1,17 +1,57 @@
-"""Plain text: one event a line, a blank line between narratives."""
+"""Plain text: one event or sentence a line, a blank line between narratives, or running text."""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
+from statistics import median
 from typing import TYPE_CHECKING
 
 from elision.corpus import Corpus
+from elision.narrative import Narrative
 
 if TYPE_CHECKING:
     from elision.readers.source import Source
 
+_FEWEST_TELLINGS = 3
+_FEWEST_LINES = 12
+_WORDS = 3  # of a line, in the middle: names of events are shorter
 
-def read_text(source: Source, domain: str) -> Corpus:
-    """Read the narratives; spaces around an event do not count."""
+
+def read_text(source: Source, domain: str, *, sentences: bool | None = None) -> Corpus:
+    """Read the narratives; spaces around a line do not count.
+
+    Lines are events, or sentences where they are worded as differently as people word them.
+    Running text is cut into what happens in it, one paragraph a narrative. ``sentences`` says so:
+    False for events in any case.
+    """
     lines = map(str.strip, source.lines(newline=None))
-    return Corpus.of([list(block) for told, block in groupby(lines, key=bool) if told], domain)
+    blocks = [list(block) for told, block in groupby(lines, key=bool) if told]
+    if sentences is False:
+        return Corpus.of(blocks, domain)
+    from elision.text.prose import happenings, is_prose  # noqa: PLC0415 - only for text
+
+    if is_prose(blocks):
+        paragraphs = [" ".join(block) for block in blocks] if len(blocks) > 1 else blocks[0]
+        steps = [happenings(paragraph) for paragraph in paragraphs]
+        return Corpus(
+            Narrative(steps=tuple(told), domain=domain, id=str(number))
+            for number, told in enumerate(steps)
+            if told
+        )
+    if sentences or _are_sentences(blocks):
+        return Corpus(
+            Narrative(steps=tuple(block), domain=domain, id=str(number))
+            for number, block in enumerate(blocks)
+        )
+    return Corpus.of(blocks, domain)
+
+
+def _are_sentences(blocks: list[list[str]]) -> bool:
+    """Say whether most lines are told in one narrative only, in as many words as sentences have."""
+    lines = [line.casefold() for block in blocks for line in block]
+    if len(blocks) < _FEWEST_TELLINGS or len(lines) < _FEWEST_LINES:
+        return False
+    tellers = Counter(line for block in blocks for line in {line.casefold() for line in block})
+    own = sum(tellers[line] == 1 for line in lines)
+    return 2 * own > len(lines) and median(len(line.split()) for line in lines) >= _WORDS

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from elision.repairing.repairer import Missing
     from elision.script import Script
 
+OFTEN = 0.5
+"""A step that is left out more often may be one that is often not done."""
+
 UNSURE = 0.7
 """What is put in and less probable is said to be uncertain."""
 
@@ -37,8 +40,8 @@ class RepairedEvent(NamedTuple):
     uncertain
         How many of these are less probable than `UNSURE`.
     omission
-        The estimated chance that it is left out where it was done; ``own_rate`` if this was found
-        for this kind of event, and is not that of all others.
+        The chance that it is left out where it was done, estimated or given; ``own_rate`` if this
+        was found for this kind of event, and is not assumed from that of all others.
     """
 
     event: str
@@ -89,13 +92,13 @@ class Report:
 
     def __str__(self) -> str:
         put_in = (
-            f"{self.inserted} events put into {self.repaired} of {self.cases} cases"
-            f" ({self.told} were recorded)"
+            f"{self.inserted} events put into {self.repaired} of {self.cases} cases,"
+            f" beside {self.told} recorded ones"
         )
-        left_out = f"About {self.omission:.1%} of what is done is left out of the log"
+        left_out = f"Of all that is done, {self.omission:.1%} is taken to be left out of the log"
         lines = [
-            f"{put_in}; {self.uncertain} of them are uncertain (below {UNSURE:.0%}).",
-            f"{left_out}; put in is what is missing with {self.threshold:.0%} or more.",
+            f"{put_in}; {self.uncertain} of them are uncertain (probability below {UNSURE:.0%}).",
+            f"{left_out}; put in is what is missing with probability {self.threshold:.0%} or more.",
         ]
         changed = [one for one in self.events if one.inserted]
         if changed:
@@ -103,10 +106,16 @@ class Report:
             lines += ["", f"{'event':{width}}  recorded  put in  uncertain  left out"]
             lines += [
                 f"{one.event:{width}}  {one.told:8}  {one.inserted:6}  {one.uncertain:9}"
-                f"  {one.omission:7.1%}{'' if one.own_rate else ' (as others)'}"
+                f"  {one.omission:7.1%}{_remark(one)}"
                 for one in changed
             ]
         return "\n".join(lines)
+
+
+def _remark(one: RepairedEvent) -> str:
+    if not one.own_rate:
+        return " (assumed)"
+    return " (or often not done?)" if one.omission > OFTEN else ""
 
 
 class Tally:

@@ -15,7 +15,12 @@ from elision.terminal import complain
 
 def main(
     scripts: Annotated[
-        list[Path] | None, typer.Argument(help="Script files, and folders of them.")
+        list[Path] | None,
+        typer.Argument(help="Script files, and folders of them; by default an example."),
+    ] = None,
+    tellings: Annotated[
+        list[Path] | None,
+        typer.Option(help="File of tellings to show beside the scripts; may be repeated."),
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen.")] = HOST,
     port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = PORT,
@@ -25,7 +30,9 @@ def main(
 ) -> None:
     """Open a local page on which scripts can be explored and asked."""
     try:
-        serve(scripts or [], host=host, port=port, open_browser=open_browser)
+        serve(
+            scripts or [], tellings=tellings or [], host=host, port=port, open_browser=open_browser
+        )
     except ElisionError as error:
         complain(str(error))
         sys.exit(2)

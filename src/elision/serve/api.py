@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from elision.errors import ElisionError, InputError
-from elision.serve import messages, pictures
+from elision.serve import card, messages, pictures
 from elision.serve.describe import details, listed
-from elision.serve.explain import explain
 from elision.serve.guard import TooLarge, body_of
 from elision.serve.lines import GAPS, understood
+from elision.serve.outlines import outlined
+from elision.serve.restore import restore
 from elision.serve.shelf import LONGEST_SENTENCE
 from elision.serve.table import table
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
 
-    from elision.serve.jobs import Job, Jobs
     from elision.serve.shelf import Held, Shelf
 
 MOST_ASKED = 256 << 10
-MOST_UPLOADED = 20 << 20
-"""Bytes of a question and of a file of tellings."""
+"""Bytes of a question."""
 
-LONGEST_NAME = 200
+NARROWEST, WIDEST = 60, 2400
+"""Pixels that an outline may be wide, and by which widths differ."""
+
 JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
 
@@ -50,19 +51,19 @@ class Route(NamedTuple):
     gives: type[msgspec.Struct] | str = JSON
     status: int = 200
     refuses: tuple[int, ...] = ()
+    named: bool = False
+    """Whether the body is a file, named by ``?name=``."""
 
 
 class Api:
     """Answers requests about the scripts of a shelf."""
 
-    def __init__(self, shelf: Shelf, jobs: Jobs) -> None:
+    def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
-        self._jobs = jobs
 
     def routes(self) -> list[Route]:
         """Return all ways to ask."""
         one = "/api/scripts/{script}"
-        job = "/api/learning/{job}"
         asked = (400, 404, 408, 413)
         return [
             Route("GET", "/api/scripts", self.scripts, "All scripts", gives=messages.Shelf),
@@ -90,21 +91,59 @@ class Api:
                 refuses=(404,),
             ),
             Route(
+                "GET",
+                f"{one}/outline",
+                self.outline,
+                "The outline of a script: its drawing and its steps",
+                gives=messages.Outlined,
+                refuses=(400, 404),
+            ),
+            *(
+                Route(
+                    "POST",
+                    f"{one}/outline.{kind}",
+                    partial(self._outline_file, kind=kind, media=media),
+                    f"The outline as {kind.upper()} file, with a telling laid over it",
+                    takes=messages.Sharing,
+                    gives=media,
+                    refuses=asked,
+                )
+                for kind, media in (("svg", "image/svg+xml"), ("png", "image/png"))
+            ),
+            Route(
                 "POST",
-                f"{one}/explain",
-                self.explain,
-                "A telling explained: its path, what it leaves unsaid, what is odd",
+                f"{one}/restore",
+                self.restore,
+                "A telling restored: what it left out, what comes next, what is odd",
                 takes=messages.Asking,
-                gives=messages.Explained,
+                gives=messages.Restored,
                 refuses=asked,
             ),
             Route(
                 "POST",
-                f"{one}/explain.csv",
-                self.explain_csv,
+                f"{one}/restore.csv",
+                self.restore_csv,
                 "The same as a table",
                 takes=messages.Asking,
                 gives="text/csv",
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/card.html",
+                self.card_html,
+                "A restored telling as a page of its own, to be shared",
+                takes=messages.Sharing,
+                gives="text/html",
+                refuses=asked,
+            ),
+            Route(
+                "POST",
+                f"{one}/card.png",
+                self.card_png,
+                "A restored telling as a picture, to be shared",
+                takes=messages.Sharing,
+                gives="image/png",
                 refuses=asked,
             ),
             Route(
@@ -152,39 +191,6 @@ class Api:
                 gives=messages.Identified,
                 refuses=(400, 408, 413),
             ),
-            Route(
-                "POST",
-                "/api/learning",
-                self.learn,
-                "Learn from a file of tellings",
-                gives=messages.Job,
-                status=202,
-                refuses=(400, 408, 409, 413),
-            ),
-            Route(
-                "GET",
-                job,
-                self.job,
-                "How far a learning job is",
-                gives=messages.Job,
-                refuses=(404,),
-            ),
-            Route(
-                "GET",
-                f"{job}/events",
-                self.events,
-                "What happens in a job, as it happens",
-                gives="text/event-stream",
-                refuses=(404,),
-            ),
-            Route(
-                "POST",
-                f"{job}/stop",
-                self.stop,
-                "Stop a job and keep what it has learned",
-                gives=messages.Job,
-                refuses=(404,),
-            ),
         ]
 
     async def scripts(self, _request: Request) -> Response:
@@ -206,14 +212,28 @@ class Api:
         """Draw a script for the list."""
         return reply(await run_in_threadpool(pictures.small, self._held(request)))
 
-    async def explain(self, request: Request) -> Response:
-        """Explain a telling."""
-        return reply(await self._answer(request, messages.Asking, explain))
+    async def outline(self, request: Request) -> Response:
+        """Draw the outline of a script."""
+        return reply(await run_in_threadpool(outlined, self._held(request), _room(request)))
 
-    async def explain_csv(self, request: Request) -> Response:
-        """Explain a telling as a table."""
-        found = await self._answer(request, messages.Asking, explain)
-        return attachment(table(found), CSV, "answers.csv")
+    async def restore(self, request: Request) -> Response:
+        """Restore a telling."""
+        return reply(await self._answer(request, messages.Asking, restore))
+
+    async def restore_csv(self, request: Request) -> Response:
+        """Restore a telling as a table."""
+        content = await self._answer(request, messages.Asking, table)
+        return attachment(content, CSV, "answers.csv")
+
+    async def card_html(self, request: Request) -> Response:
+        """Make a page of a restored telling."""
+        content = await self._answer(request, messages.Sharing, card.as_html)
+        return attachment(content, "text/html; charset=utf-8", "telling.html")
+
+    async def card_png(self, request: Request) -> Response:
+        """Make a picture of a restored telling."""
+        content = await self._answer(request, messages.Sharing, card.as_png)
+        return attachment(content, "image/png", "telling.png")
 
     async def fill(self, request: Request) -> Response:
         """Fill gaps."""
@@ -237,46 +257,8 @@ class Api:
         found = await run_in_threadpool(identify, self._shelf, asking)
         return reply(found)
 
-    async def learn(self, request: Request) -> Response:
-        """Start a learning job."""
-        name = request.query_params.get("name", "")
-        if not 0 < len(name) <= LONGEST_NAME:
-            raise HTTPException(400, f"expected the file's name as ?name=, up to {LONGEST_NAME}")
-        if self._jobs.busy:
-            raise HTTPException(409, "a job is running: stop it, or wait until it is done")
-        content = await limited(request, MOST_UPLOADED)
-        if self._jobs.busy:  # another one came meanwhile
-            raise HTTPException(409, "a job is running: stop it, or wait until it is done")
-        return reply(self._jobs.start(content, name).message(), 202)
-
-    async def job(self, request: Request) -> Response:
-        """Tell how far a job is."""
-        return reply(self._job(request).message())
-
-    async def events(self, request: Request) -> Response:
-        """Tell what happens in a job, as server-sent events."""
-        job = self._job(request)
-        last = request.headers.get("last-event-id", "")
-        start = int(last) if last.isascii() and last.isdigit() and len(last) < 9 else 0
-        return StreamingResponse(_stream(job, start), media_type="text/event-stream")
-
-    async def stop(self, request: Request) -> Response:
-        """Stop a job."""
-        job = self._job(request)
-        await self._jobs.stop(job)
-        return reply(job.message())
-
     def _held(self, request: Request) -> Held:
-        held = self._shelf.get(request.path_params["script"])
-        if held is None:
-            raise HTTPException(404, "no such script")
-        return held
-
-    def _job(self, request: Request) -> Job:
-        job = self._jobs.get(request.path_params["job"])
-        if job is None:
-            raise HTTPException(404, "no such learning job")
-        return job
+        return held_of(self._shelf, request)
 
     async def _answer(
         self, request: Request, kind: type[Asked], question: Callable[[Held, Asked], Any]
@@ -285,11 +267,25 @@ class Api:
         asking = await asked(request, kind)
         return await run_in_threadpool(question, held, asking)
 
+    async def _outline_file(self, request: Request, *, kind: str, media: str) -> Response:
+        held = self._held(request)
+        wanted = await asked(request, messages.Sharing)
+        content = await run_in_threadpool(card.outline_file, held, wanted, kind)
+        return attachment(content, media, f"{held.id}.{kind}")
+
     async def _drawn_file(self, request: Request, kind: str, media: str) -> Response:
         held = self._held(request)
         wanted = await asked(request, messages.Drawing)
         content = await run_in_threadpool(pictures.as_file, held, wanted, kind)
         return attachment(content, media, f"{held.id}.{kind}")
+
+
+def held_of(shelf: Shelf, request: Request) -> Held:
+    """Return the script that a path names, or refuse."""
+    held = shelf.get(request.path_params["script"])
+    if held is None:
+        raise HTTPException(404, "no such script")
+    return held
 
 
 def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
@@ -325,6 +321,16 @@ def identify(shelf: Shelf, asking: messages.Identifying) -> messages.Identified:
     )
 
 
+def _room(request: Request) -> float | None:
+    """How wide a drawing should be; a few widths, so that few are remembered."""
+    text = request.query_params.get("width", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) >= NARROWEST):
+        raise HTTPException(400, f"expected ?width= of at least {NARROWEST} pixels")
+    return float(min(int(text), WIDEST) // NARROWEST * NARROWEST)
+
+
 async def limited(request: Request, most: int) -> bytes:
     """Read a body, or refuse it."""
     try:
@@ -353,17 +359,6 @@ def attachment(content: bytes, media: str, name: str) -> Response:
     """Answer with a file to be kept."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=media, headers=headers)
-
-
-async def _stream(job: Job, start: int) -> AsyncIterator[bytes]:
-    async for found in job.listen(start):
-        if found is None:
-            yield b": still there\n\n"
-            continue
-        number, word = found
-        data = msgspec.json.encode(word)
-        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, word["kind"].encode(), data)
-        await asyncio.sleep(0)
 
 
 async def refused(_request: Request, error: Exception) -> Response:

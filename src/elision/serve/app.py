@@ -13,10 +13,11 @@ from starlette.routing import Mount, WebSocketRoute
 from starlette.routing import Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
 
+from elision.serve import outlines, pictures
 from elision.serve.api import JSON, REFUSALS, Api
+from elision.serve.corpus_api import CorpusApi
 from elision.serve.guard import Guard
 from elision.serve.openapi import document
-from elision.serve.pictures import style
 from elision.serve.sockets import PATH, Sockets
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     """Return the application that serves these scripts at this host."""
     import elision as el  # noqa: PLC0415 - el imports nothing of the page
 
-    routes = Api(shelf, jobs).routes()
+    routes = [*Api(shelf).routes(), *CorpusApi(shelf, jobs).routes()]
     sockets = Sockets(shelf)
     described = msgspec.json.encode(document(routes, el.__version__))
-    drawings = style().encode()
+    drawings = (pictures.style() + outlines.style()).encode()
 
     async def page(_request: Request) -> Response:
         return FileResponse(STATIC / "index.html")

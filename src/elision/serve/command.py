@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from elision.serve.shelf import Shelf
 
+BUILT_IN = "built-in example"
+"""Where the script comes from that is shown if none is given."""
+
 HOST = "127.0.0.1"
 PORT = 8350
 LAST_PORT = 65535
@@ -35,6 +38,7 @@ MOST_CONNECTIONS = 1000
 def serve(
     scripts: Sequence[Path],
     *,
+    tellings: Sequence[Path] = (),
     host: str = HOST,
     port: int = PORT,
     open_browser: bool = True,
@@ -44,7 +48,9 @@ def serve(
     Parameters
     ----------
     scripts
-        Script files, and folders of them or of libraries.
+        Script files, and folders of them or of libraries; without any, a built-in example.
+    tellings
+        Files of tellings, to be shown beside the scripts of their domains.
     host
         Where to listen; anything but this machine itself brings a warning.
     port
@@ -67,7 +73,9 @@ def serve(
     listening = bound(host, port)
     try:
         with err.status("Getting ready; the first time takes longest."):
-            shelf = loaded(scripts)
+            shelf = loaded(scripts) if scripts else demo()
+            for path in tellings:
+                open_beside(shelf, path)
             _warm_up(shelf)
         _run(uvicorn, shelf, listening, host, open_browser=open_browser)
     finally:
@@ -82,13 +90,55 @@ def loaded(paths: Sequence[Path]) -> Shelf:
 
     shelf = Shelf()
     for path in paths:
+        shown = shown_path(path)
         if Path(path).is_dir():
             for name, script in Library.load(path).items():
-                shelf.add(script, name)
+                shelf.add(script, name, source=shown)
         else:
             script = el.load(path)
-            shelf.add(script, title_of(script, Path(path).stem))
+            shelf.add(script, title_of(script, Path(path).stem), source=shown)
     return shelf
+
+
+def demo() -> Shelf:
+    """Return what the page starts with if nothing is given: twenty tellings, and their script."""
+    import elision as el  # noqa: PLC0415 - el imports nothing of the page
+    from elision.serve.shelf import Shelf, title_of  # noqa: PLC0415 - quick start
+    from elision.serve.tellings import Tellings  # noqa: PLC0415
+
+    shelf = Shelf()
+    script = el.examples.learned_doorbell()
+    corpus = el.Corpus.of(el.examples.doorbell_tellings())
+    tellings = Tellings(script, corpus)
+    shelf.add(script, title_of(script, "demo"), source=BUILT_IN, tellings=tellings)
+    return shelf
+
+
+def open_beside(shelf: Shelf, path: Path) -> None:
+    """Show the tellings of a file beside the scripts that they are of.
+
+    Raises
+    ------
+    InputError
+        If they are of none of them.
+    """
+    import elision as el  # noqa: PLC0415 - el imports nothing of the page
+    from elision.serve.reading import for_script  # noqa: PLC0415 - quick start
+    from elision.serve.tellings import Tellings  # noqa: PLC0415
+
+    corpus = el.read(path)
+    scripts = [*shelf]
+    fitting = [held for held in scripts if held.script.about.get("domain") in corpus.domains]
+    if not fitting and len(scripts) == len(corpus.domains) == 1:
+        fitting = scripts
+    if not fitting:
+        raise InputError(
+            "these tellings are of none of the scripts",
+            where=shown_path(path),
+            hint=f"they are of {', '.join(map(repr, corpus.domains[:8]))}",
+        )
+    for held in fitting:
+        held.tellings = Tellings(held.script, for_script(held.script, corpus))
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -138,11 +188,14 @@ def _next_free(host: str, port: int) -> int | None:
 def _warm_up(shelf: Shelf) -> None:
     """Ask each script once, so that compiled code is loaded before the first person asks."""
     from elision.serve import pictures  # noqa: PLC0415 - quick start
-    from elision.serve.explain import explain  # noqa: PLC0415
     from elision.serve.messages import Asking  # noqa: PLC0415
+    from elision.serve.outlines import outlined  # noqa: PLC0415
+    from elision.serve.restore import restore  # noqa: PLC0415
 
     for held in shelf:
-        explain(held, Asking([held.script.events[0], "?"] if held.script.events else []))
+        told: list[str | None] = [*held.script.events[:1], None]
+        restore(held, Asking(told, finished=True, path=True))
+        outlined(held)
         pictures.small(held)
         held.sentence("warm up")
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.serve import messages
+from elision.serve.examples import examples
+from elision.serve.outlines import happens
 from elision.show.flow import flow
 from elision.show.words import cleaned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from elision.outline import Outline
     from elision.script import Script
     from elision.serve.shelf import Held
 
@@ -23,8 +24,6 @@ MOST_WAYS = 60
 """Events of the list, and edges or events of a state, that are shown at most."""
 
 RAREST_WAY = 1e-4
-EXAMPLE_LENGTH = 5
-USUAL = 0.5
 
 
 def listed(held: Held) -> messages.Listed:
@@ -40,6 +39,8 @@ def listed(held: Held) -> messages.Listed:
         narratives=narratives if isinstance(narratives, int) else None,
         sentences=held.hears_sentences,
         learned=held.learned,
+        source=held.source,
+        tellings=int(held.tellings.counts.sum()) if held.tellings else 0,
     )
 
 
@@ -64,7 +65,7 @@ def details(held: Held) -> messages.Details:
             chance=float(flows.chance[k]),
             elision=float(script.elision[k]),
             events=_events(script, k),
-            before=_ways(script.transition[:, k], passages[:, k]),
+            before=_ways(_shares(passages[:, k]), passages[:, k]),
             after=_ways(script.transition[k], passages[k]),
         )
         for k in range(script.size)
@@ -72,11 +73,12 @@ def details(held: Held) -> messages.Details:
     return messages.Details(
         id=held.id,
         name=held.name,
-        summary=_summary(script, flows.chance),
+        summary=_summary(script.outline()),
         sentences=held.hears_sentences,
         states=states,
         events=list(held.script.events[:MOST_EVENTS]),
-        examples=_examples(held),
+        examples=examples(held),
+        source=held.source,
     )
 
 
@@ -97,46 +99,18 @@ def _ways(probability: NDArray[np.float64], passages: NDArray[np.float64]) -> li
     ]
 
 
-def _summary(script: Script, chance: NDArray[np.float64]) -> str:
-    """Say in a sentence what usually happens."""
-    inner = range(1, script.size - 1)
-    usual = [k for k in inner if chance[k] >= USUAL]
-    unsaid = [k for k in usual if script.elision[k] >= USUAL]
-    text = f"{script.size - 2} steps, {len(usual)} of them in most courses"
-    return f"{text}; {len(unsaid)} of those are usually left unsaid." if unsaid else f"{text}."
+def _shares(passages: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of all that come to a state, the share that comes from each other one."""
+    total = float(passages.sum())
+    return passages / total if total > 0 else passages
 
 
-def _examples(held: Held) -> list[messages.Example]:
-    """Tellings to click: one that leaves things out, one with a gap, one told in the wrong order.
-
-    They are drawn from the script with a fixed seed, so they stay the same.
-    """
-    drawn = held.script.sample(20, random_state=7)
-    told = max(drawn, key=lambda one: (min(len(one), EXAMPLE_LENGTH), len(set(one))))
-    told = _thinned(told, EXAMPLE_LENGTH)
-    found = [messages.Example("a short telling", _thinned(told, 3))]
-    if len(told) >= 3:
-        gap = [*told]
-        gap[len(gap) // 2] = "?"
-        found.append(messages.Example("one with a gap", gap))
-        found.append(messages.Example("an odd one", [told[-1], *told[:-1]]))
-    if held.hears_sentences:
-        found.insert(0, messages.Example("in sentences", _sentences(held, told)))
-    return [one for one in found if one.telling]
-
-
-def _thinned(told: Sequence[str], length: int) -> list[str]:
-    """Leave out evenly, first and last stay."""
-    if len(told) <= length:
-        return [*told]
-    return [told[round(k * (len(told) - 1) / (length - 1))] for k in range(length)]
-
-
-def _sentences(held: Held, told: Sequence[str]) -> list[str]:
-    """The events as somebody once told them."""
-    extractor = held.script.extractor
-    types = extractor.domains_.values() if extractor else ()
-    wording = {
-        one.name: one.sentences[0] for domain in types for one in domain.types if one.sentences
-    }
-    return [wording.get(event, event) for event in told]
+def _summary(outline: Outline) -> str:
+    """Say in a sentence what is known."""
+    steps = len(outline.steps)
+    done, told = sum(happens(outline)), sum(step.told for step in outline.steps)
+    number = f"{steps} step" if steps == 1 else f"{steps} steps"
+    source = f"Learned from {outline.tellings} tellings: {number}" if outline.tellings else number
+    if round(done) <= round(told):
+        return f"{source}."
+    return f"{source}. Of about {done:.0f} that are done, a telling mentions {told:.0f}."

@@ -5,24 +5,28 @@ from __future__ import annotations
 import asyncio
 import secrets
 import shutil
-import sys
-import tempfile
+import time
 from collections import OrderedDict
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from elision.errors import InputError
-from elision.serve import messages
+from elision.readers import read
+from elision.serve import corpus_messages as messages
+from elision.serve.process import Worker
 from elision.serve.shelf import title_of
+from elision.serve.tellings import Tellings
+from elision.serve.uploads import Uploads
+from elision.serve.worker import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
     from typing import Literal
 
+    from elision.script import Script
     from elision.serve.shelf import Shelf
+    from elision.serve.uploads import Upload
 
 SECONDS = 600.0
 """How long a job may take."""
@@ -30,19 +34,17 @@ SECONDS = 600.0
 MOST_JOBS = 8
 """Jobs that are remembered; the oldest goes first."""
 
-LONGEST_WORD = 16 << 20
-"""Bytes that a worker may say at once."""
-
 KEEP_ALIVE = 15.0
-SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".txt", ".xes", ".parquet")
 
 
 class Job:
     """What one worker said so far, and the scripts that it made."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, upload: Upload, choices: messages.Choices, folder: Path) -> None:
         self.id = secrets.token_urlsafe(12)
-        self.name = name
+        self.upload = upload.id
+        self.choices = choices
+        self.name = upload.name
         self.folder = folder
         self.state: Literal["running", "done", "stopped", "failed"] = "running"
         self.problem = ""
@@ -50,14 +52,29 @@ class Job:
         self.said: list[dict[str, Any]] = []
         self.stopping = False
         self._news = asyncio.Condition()
+        self._began = time.monotonic()
 
     def message(self) -> messages.Job:
         """Return where the job stands."""
-        return messages.Job(self.id, self.name, self.state, self.problem, self.scripts)
+        return messages.Job(
+            self.id,
+            self.name,
+            self.state,
+            self.problem,
+            self.scripts,
+            self.upload,
+            self.choices,
+            self.seconds,
+        )
+
+    @property
+    def seconds(self) -> float:
+        """How long ago it began."""
+        return time.monotonic() - self._began
 
     async def say(self, word: dict[str, Any]) -> None:
-        """Keep a word, and wake those who listen."""
-        self.said.append(word)
+        """Keep a word with its time, and wake those who listen."""
+        self.said.append({**word, "at": round(self.seconds, 2)})
         async with self._news:
             self._news.notify_all()
 
@@ -80,15 +97,18 @@ class Job:
 
 
 class Jobs:
-    """Starts, stops and remembers jobs; what is uploaded stays in one temporary folder."""
+    """Starts, stops and remembers jobs."""
 
     def __init__(self, shelf: Shelf, *, seconds: float = SECONDS) -> None:
+        self.uploads = Uploads()
         self._shelf = shelf
         self._seconds = seconds
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._process: asyncio.subprocess.Process | None = None
+        self._worker: Worker | None = None
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter([*self._jobs.values()])
 
     def get(self, number: str) -> Job | None:
         """Return the job of this id, if there is one."""
@@ -100,103 +120,72 @@ class Jobs:
         return self._task is not None and not self._task.done()
 
     def start(self, content: bytes, filename: str) -> Job:
-        """Learn from the content of a file; its name says only what kind of file it is."""
+        """Learn from the content of a file, taken for what it says that it is."""
+        return self.learn(self.uploads.keep(content, filename), messages.Choices())
+
+    def learn(self, upload: Upload, choices: messages.Choices) -> Job:
+        """Learn from a file, taken as it was chosen.
+
+        Raises
+        ------
+        InputError
+            If another job is running.
+        """
         if self.busy:
             raise InputError("a job is running", hint="stop it, or wait until it is done")
-        name = Path(filename.replace("\\", "/")).name
-        suffix = Path(name).suffix.lower()
-        if suffix not in SUFFIXES:
-            expected = ", ".join(SUFFIXES)
-            problem = f"a file of the kind {suffix[:20] or 'without suffix'!r}"
-            raise InputError(f"{problem}, expected one of {expected}")
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="elision-")
-        folder = Path(tempfile.mkdtemp(dir=self._folder.name))
-        (folder / f"tellings{suffix}").write_bytes(content)
-        job = Job(Path(name).stem[:100] or "tellings", folder)
+        job = Job(upload, choices, self.uploads.folder())
         self._jobs[job.id] = job
         while len(self._jobs) > MOST_JOBS:
             self._jobs.popitem(last=False)
-        self._task = asyncio.create_task(self._run(job, folder / f"tellings{suffix}"))
+        plan = Plan("learn", str(upload.path), str(job.folder), upload.name, choices)
+        self._worker = Worker(plan)
+        self._task = asyncio.create_task(self._run(job, self._worker))
         return job
 
     async def stop(self, job: Job) -> None:
         """End a job; the scripts that are complete are kept."""
-        if job.state == "running" and self._task is not None:
+        if job.state == "running" and self._task is not None and self._worker is not None:
             job.stopping = True
-            self._kill()
+            self._worker.kill()
             await asyncio.wait([self._task])
 
     async def close(self) -> None:
         """End what runs and delete everything that was uploaded."""
-        for job in [*self._jobs.values()]:
+        for job in self:
             await self.stop(job)
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        self.uploads.close()
 
-    def _kill(self) -> None:
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-
-    async def _run(self, job: Job, source: Path) -> None:
+    async def _run(self, job: Job, worker: Worker) -> None:
         try:
             async with asyncio.timeout(self._seconds):
-                await self._work(job, source)
+                async for word in worker.words():
+                    await self._hear(job, word)
         except TimeoutError:
             job.stopping = True
             job.problem = f"stopped after {self._seconds:.0f} seconds"
+        except InputError as error:
+            job.problem = "" if job.stopping else str(error)
         except Exception as error:  # noqa: BLE001 - whatever it is, those who listen must hear of it
-            job.problem = job.problem or f"learning failed: {type(error).__name__}"
+            job.problem = f"learning failed: {type(error).__name__}"
         finally:
-            self._kill()
-        await self._end(job)
-
-    async def _work(self, job: Job, source: Path) -> None:
-        """Start the worker and note what it says."""
-        command = [sys.executable, "-m", "elision.serve.worker"]
-        self._process = process = await asyncio.create_subprocess_exec(
-            *command,
-            str(source),
-            str(job.folder),
-            job.name,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            limit=LONGEST_WORD,
-            start_new_session=True,  # Ctrl-C in the terminal is for the server, which ends it
-        )
-        if job.stopping:
-            self._kill()
-        if process.stdout is None:  # never: it is a pipe
-            return
-        while line := await process.stdout.readline():
-            word = msgspec.json.decode(line)
-            if word["kind"] == "failed":
-                job.problem = word["problem"]
-                continue
-            if word["kind"] == "learned":
-                word = {**word, "script": await self._shelve(job, word["file"])}
-            if word["kind"] != "done":
-                await job.say(word)
-        await process.wait()
-        if process.returncode and not job.stopping and not job.problem:
-            job.problem = "learning failed: the worker ended before it was done"
-
-    async def _shelve(self, job: Job, file: str) -> str:
-        import elision as el  # noqa: PLC0415 - el imports nothing of the page
-
-        script = await asyncio.to_thread(el.load, job.folder / file)
-        held = self._shelf.add(script, title_of(script, job.name), learned=True)
-        job.scripts.append(held.id)
-        return held.id
-
-    async def _end(self, job: Job) -> None:
-        """Leave nothing behind, and tell how it ended."""
-        if self._process is not None:
-            await self._process.wait()
-            self._process = None
+            worker.kill()
         shutil.rmtree(job.folder, ignore_errors=True)
         job.state = "stopped" if job.stopping else "failed" if job.problem else "done"
         await job.say({"kind": "end", "state": job.state, "problem": job.problem})
+
+    async def _hear(self, job: Job, word: dict[str, Any]) -> None:
+        if word["kind"] == "learned":
+            script, tellings = await asyncio.to_thread(_loaded, job.folder, word)
+            title = title_of(script, job.name)
+            held = self._shelf.add(script, title, learned=True, source=job.name, tellings=tellings)
+            job.scripts.append(held.id)
+            word = {**word, "script": held.id, "name": held.name}
+        if word["kind"] != "done":
+            await job.say(word)
+
+
+def _loaded(folder: Path, word: dict[str, Any]) -> tuple[Script, Tellings]:
+    import elision as el  # noqa: PLC0415 - el imports nothing of the page
+
+    script = el.load(folder / word["file"])
+    return script, Tellings(script, read(folder / word["tellings"]))

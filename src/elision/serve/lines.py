@@ -34,8 +34,13 @@ class Said(NamedTuple):
     heard: Observation
 
 
-def understood(held: Held, telling: Iterable[str | None]) -> list[Said]:
+def understood(
+    held: Held, telling: Iterable[str | None], *, writing: int | None = None
+) -> list[Said]:
     """Take each line for an event, a gap, a sentence, several of them, or something unknown.
+
+    The line that is being written may be half a word: no sense is sought in it beyond the events
+    that it names.
 
     Examples
     --------
@@ -45,33 +50,48 @@ def understood(held: Held, telling: Iterable[str | None]) -> list[Said]:
     >>> [one.kind for one in understood(door, ["hear doorbell, open door", "?", "sneeze"])]
     ['event', 'event', 'gap', 'unknown']
     """
-    return [*islice(_understood(held, telling), MOST_LINES)]
+    return [*islice(_understood(held, telling, writing), MOST_LINES)]
 
 
-def _understood(held: Held, telling: Iterable[str | None]) -> Iterator[Said]:
+def _understood(held: Held, telling: Iterable[str | None], writing: int | None) -> Iterator[Said]:
     for number, line in enumerate(telling):
         text = "?" if line is None else line.strip()
-        if text:
+        if text and number == writing:
+            yield _begun(held, number, text)
+        elif text:
             for part in [text] if text in GAPS else _parts(held, text):
                 yield from _part(held, number, part)
 
 
+def _begun(held: Held, number: int, text: str) -> Said:
+    if text in GAPS:
+        return Said(number, text, "gap", None)
+    event = _named(held, text)
+    return Said(number, text, "writing" if event is None else "event", event)
+
+
+def _named(held: Held, text: str) -> str | None:
+    """The event that a text names, in its own words or in those that were kept for it."""
+    if text in held.known:
+        return text
+    return held.spelt.get(folded(text))
+
+
 def _parts(held: Held, text: str) -> list[str]:
     """A pasted line may hold several events or sentences."""
-    if text in held.known:
+    if _named(held, text) is not None:
         return [text]
-    listed = [part for part in _COMMA.split(text) if part]
-    if len(listed) > 1 and any(part in held.known for part in listed):
-        return listed
+    for listed in (_COMMA.split(text), _SENTENCE_END.split(text)):
+        parts = [part for part in listed if part]
+        if len(parts) > 1 and any(_named(held, part) is not None for part in parts):
+            return parts
     return _SENTENCE_END.split(text) if held.hears_sentences else [text]
 
 
 def _part(held: Held, number: int, text: str) -> Iterator[Said]:
     if text in GAPS:
         yield Said(number, text, "gap", None)
-    elif text in held.known:
-        yield Said(number, text, "event", text)
-    elif (found := held.spelt.get(folded(text))) is not None:
+    elif (found := _named(held, text)) is not None:
         yield Said(number, text, "event", found)
     else:
         heard = held.sentence(text)

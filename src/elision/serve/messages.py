@@ -18,23 +18,31 @@ Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=1000)]
 Direction: TypeAlias = Literal["LR", "TB"]
 Theme: TypeAlias = Literal["auto", "light", "dark"]
-ItemKind: TypeAlias = Literal["event", "sentence", "gap", "unknown"]
-
-
-class Shape(Struct, forbid_unknown_fields=True):
-    """How the page draws; without ``least`` as much is shown as one can read."""
-
-    least: Share | None = None
-    direction: Direction = "LR"
+ItemKind: TypeAlias = Literal["event", "sentence", "gap", "unknown", "writing"]
+LineKind: TypeAlias = Literal["event", "sentence", "gap", "unknown", "writing", "blank"]
 
 
 class Asking(Struct, forbid_unknown_fields=True):
-    """A telling to be explained, with a drawing if its path needs one of its own."""
+    """A telling to be restored.
+
+    Nothing is judged, and nothing counts as passed after the last line, until it is ``finished``.
+    ``writing`` is the line that somebody is typing, counted from 0: it may be half a word.
+    """
 
     telling: Telling
-    least: Share = 0.05
+    finished: bool = False
+    writing: Annotated[int, Meta(ge=0, le=MOST_LINES)] | None = None
     top: Count = 5
-    drawing: Shape | None = None
+    path: bool = False
+
+
+class Sharing(Struct, forbid_unknown_fields=True):
+    """A telling to be shared; what is less probable than ``least`` is left out."""
+
+    telling: Telling
+    finished: bool = True
+    least: Share = 0.5
+    theme: Theme = "auto"
 
 
 class Filling(Struct, forbid_unknown_fields=True):
@@ -75,7 +83,7 @@ class Problem(Struct):
 
 
 class Listed(Struct):
-    """A script of the list."""
+    """A script of the list: ``source`` is where it comes from, ``tellings`` are beside it."""
 
     id: str
     name: str
@@ -85,6 +93,8 @@ class Listed(Struct):
     narratives: int | None
     sentences: bool
     learned: bool
+    source: str = ""
+    tellings: int = 0
 
 
 class Shelf(Struct):
@@ -137,14 +147,7 @@ class Details(Struct):
     states: list[State]
     events: list[str]
     examples: list[Example]
-
-
-class Candidate(Struct):
-    """An event that a line may stand for: its share by itself, and given the other lines."""
-
-    event: str
-    weight: float
-    probability: float
+    source: str = ""
 
 
 class Oddity(Struct):
@@ -155,30 +158,57 @@ class Oddity(Struct):
     note: str
 
 
-class Item(Struct):
-    """One line of a telling, or one part of it.
+class Heard(Struct):
+    """What a line was taken for, with the step of the outline that it tells, null if none."""
 
-    ``event`` is what it was taken for and ``state`` who told it, null if nobody did. A gap has
-    ``answers``, an unclear sentence ``candidates``.
+    event: str
+    step: int | None
+
+
+class ToldLine(Struct):
+    """One line of a telling.
+
+    ``parts`` are the pieces of a line that tells several things one after the other. A line that
+    is not understood has the ``near`` events; a gap, or a sentence that is not clear, has
+    ``options``, likeliest first. ``flags`` are empty unless the telling is judged.
     """
 
-    line: int
     text: str
-    kind: ItemKind
-    event: str | None
-    state: int | None
-    certainty: float
-    answers: list[Answer]
-    candidates: list[Candidate]
+    kind: LineKind
+    heard: list[Heard]
+    parts: list[str]
+    near: list[str]
+    options: list[Answer]
     flags: list[Oddity]
 
 
-class Unsaid(Struct):
-    """What was probably left unsaid at one place, and what is odd about its being left out."""
+class Gap(Struct):
+    """What was probably left out before a line, or after the last one.
 
-    nothing: float
-    events: list[Answer]
+    ``something`` is the probability that any of the ``steps`` was; each is listed at the place
+    where it most probably happened, and its own probability stands in `Restored.steps`.
+    """
+
+    something: float
+    steps: list[int]
     flags: list[Oddity]
+
+
+class StepNow(Struct):
+    """A step of the outline: the lines that tell it, or how probably it happened untold."""
+
+    step: int
+    lines: list[int]
+    unsaid: float
+    astray: bool
+
+
+class Verdict(Struct):
+    """How a finished telling compares with others; ``p`` is the share of drawn ones as unusual."""
+
+    odd: bool
+    p: float | None
+    summary: str
 
 
 class Passed(Struct):
@@ -204,22 +234,54 @@ class Drawn(Struct):
     hidden_edges: int
 
 
-class Explained(Struct):
-    """A telling explained: ``unsaid[i]`` comes before ``items[i]``, the last one after all.
+class Restored(Struct):
+    """A telling restored: the one answer that text and outline are shown from.
 
-    ``drawing`` is null unless it was asked for and the path is not in the one without a telling.
+    ``gaps[i]`` comes before ``lines[i]``, the last one after all. ``judged`` is null until the
+    telling is finished, ``path`` unless it was asked for.
     """
 
-    items: list[Item]
-    unsaid: list[Unsaid]
-    path: Path
+    lines: list[ToldLine]
+    gaps: list[Gap]
+    steps: list[StepNow]
     next: list[Answer]
     ended: float
-    log_prob: float | None
-    oddness: float | None
+    judged: Verdict | None
+    path: Path | None
     note: str
-    drawing: Drawn | None = None
-    odd: bool = False
+
+
+class StepInfo(Struct):
+    """A step of the outline: how to say it, how often it is told and done, what stands around."""
+
+    step: int
+    name: str
+    event: str
+    words: str
+    wording: list[str]
+    told: float
+    happens: float
+    before: list[int]
+    after: list[int]
+    instead: list[int]
+
+
+class Bond(Struct):
+    """Two steps that stand directly one before the other, and in how many tellings they do."""
+
+    before: int
+    after: int
+    holds: int
+    broken: int
+
+
+class Outlined(Struct):
+    """The outline of a script: its drawing, which nothing moves, and what is known of its steps."""
+
+    svg: str
+    tellings: int
+    steps: list[StepInfo]
+    bonds: list[Bond]
 
 
 class Filled(Struct):
@@ -313,13 +375,3 @@ class Failed(Struct):
     """What could not be done, in one line; all is as it was before."""
 
     error: Problem
-
-
-class Job(Struct):
-    """A learning job; ``scripts`` are the results so far."""
-
-    id: str
-    name: str
-    state: Literal["running", "done", "stopped", "failed"]
-    problem: str
-    scripts: list[str]

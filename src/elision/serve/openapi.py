@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REFERENCE = "#/components/schemas/{name}"
 REASONS = {
     400: "The question is not as expected, or the script cannot answer it",
-    404: "No such script or job",
+    404: "No such script, file or job",
     408: "The body took too long to come",
     409: "Another job is running",
     413: "The body is too large",
@@ -88,11 +88,14 @@ def _operation(route: Route) -> dict[str, Any]:
     ]
     if route.takes:
         found["requestBody"] = {"required": True, "content": _content(route.takes)}
-    elif route.path == "/api/learning":
+    elif route.named:
         binary = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
         found["requestBody"] = {"required": True, "content": binary}
         schema = {"type": "string", "minLength": 1, "maxLength": 200}
         parameters.append({"name": "name", "in": "query", "required": True, "schema": schema})
+    elif route.path.endswith("/outline"):
+        schema = {"type": "integer", "minimum": 60}
+        parameters.append({"name": "width", "in": "query", "required": False, "schema": schema})
     if parameters:
         found["parameters"] = parameters
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from elision.errors import InputError
 from elision.serve.lines import understood
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from elision.observations import Observation
     from elision.script import Script
-    from elision.serve.messages import Drawing, Path, Shape
+    from elision.serve.messages import Drawing
     from elision.serve.shelf import Held
     from elision.show.picture import Direction, Picture
     from elision.show.svg import Theme
@@ -33,31 +33,12 @@ def drawing(held: Held, wanted: Drawing) -> Drawn:
     """Draw a script for the page, which has the style sheet itself."""
     if any(wanted.telling):
         return _drawn(_picture(held, wanted, ""), asked=wanted.least is not None)
-    return _plain(held, wanted.least, wanted.direction).drawn
-
-
-def with_path(held: Held, shape: Shape, told: list[Observation], path: Path) -> Drawn | None:
-    """Draw a script with a telling, unless its path is all in the drawing without one."""
-    plain = _plain(held, shape.least, shape.direction)
-    if plain.states.issuperset(one.state for one in path.states) and plain.edges.issuperset(
-        path.edges
-    ):
-        return None
-    least = _bounded(held, shape.least)
-    found = picture(
-        held.script,
-        telling=told,
-        least=least,
-        direction=shape.direction,
-        title="",
-        unknown="ignore",
-    )
-    return _drawn(found, asked=least is not None)
+    return _plain(held, wanted.least, wanted.direction)
 
 
 def small(held: Held) -> Drawn:
     """Draw what most courses pass, for the list."""
-    return _plain(held, SMALL_LEAST, "LR").drawn
+    return _plain(held, SMALL_LEAST, "LR")
 
 
 def as_file(held: Held, wanted: Drawing, kind: str) -> bytes:
@@ -100,23 +81,11 @@ def _bounded(held: Held, least: float | None) -> float | None:
     return held.remember(("least", least), lambda: bounded(held.script, least))
 
 
-class _Plain(NamedTuple):
-    """A drawing without a telling, and what is in it."""
-
-    drawn: Drawn
-    states: set[int]
-    edges: set[tuple[int, int]]
-
-
-def _plain(held: Held, least: float | None, direction: Direction) -> _Plain:
-    def draw() -> _Plain:
+def _plain(held: Held, least: float | None, direction: Direction) -> Drawn:
+    def draw() -> Drawn:
         value = _bounded(held, least)
         found = picture(held.script, least=value, direction=direction, title="")
-        return _Plain(
-            _drawn(found, asked=least is not None),
-            {node.state for node in found.nodes},
-            {(edge.source, edge.target) for edge in found.edges},
-        )
+        return _drawn(found, asked=least is not None)
 
     return held.remember(("drawing", least, direction), draw)
 

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from elision.ask.heard import hear
+from elision.libraryfile import free_name
 from elision.show.words import cleaned
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from elision.library import Library
     from elision.observations import Observation
     from elision.script import Script
+    from elision.serve.tellings import Tellings
 
 MOST_LEARNED = 20
 """Learned scripts that are held; the oldest goes first."""
@@ -36,10 +38,21 @@ Found = TypeVar("Found")
 class Held:
     """A script on the shelf."""
 
-    def __init__(self, number: str, name: str, script: Script, *, learned: bool = False) -> None:
+    def __init__(
+        self,
+        number: str,
+        name: str,
+        script: Script,
+        *,
+        learned: bool = False,
+        source: str = "",
+        tellings: Tellings | None = None,
+    ) -> None:
         self.id = number
         self.name = name
         self.learned = learned
+        self.source = source
+        self.tellings = tellings
         self.script = script
         self._lock = Lock()
         self._remembered: dict[tuple[object, ...], object] = {}
@@ -52,10 +65,16 @@ class Held:
 
     @cached_property
     def spelt(self) -> dict[str, str]:
-        """The events by how people may write them."""
-        return {folded(event): event for event in reversed(self.script.events)}
+        """The events by how people may write them, and by sentences that were kept for them."""
+        outline = self.script.made_from
+        kept = (
+            {folded(said): step.event for step in outline.steps for said in step.wording}
+            if outline
+            else {}
+        )
+        return {**kept, **{folded(event): event for event in reversed(self.script.events)}}
 
-    @property
+    @cached_property
     def hears_sentences(self) -> bool:
         """Whether the script was learned from sentences."""
         return "extractor" in self.script.about
@@ -119,10 +138,23 @@ class Shelf:
         """Return the script of this id, if there is one."""
         return self._held.get(number)
 
-    def add(self, script: Script, name: str, *, learned: bool = False) -> Held:
-        """Put a script on the shelf."""
-        title = cleaned(name)[:LONGEST_NAME]
-        held = Held(self._free_id(title), title, script, learned=learned)
+    def add(
+        self,
+        script: Script,
+        name: str,
+        *,
+        learned: bool = False,
+        source: str = "",
+        tellings: Tellings | None = None,
+    ) -> Held:
+        """Put a script on the shelf; one whose name is taken gets a number behind it.
+
+        ``source`` is where it comes from, ``tellings`` are those that are shown beside it.
+        """
+        title = free_name(cleaned(name)[:LONGEST_NAME], {held.name for held in self})
+        held = Held(
+            self._free_id(title), title, script, learned=learned, source=source, tellings=tellings
+        )
         self._held[held.id] = held
         old = [one.id for one in self._held.values() if one.learned][:-MOST_LEARNED]
         for number in old:

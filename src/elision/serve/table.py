@@ -1,4 +1,4 @@
-"""An explained telling as a table for spreadsheets."""
+"""A restored telling as a table for spreadsheets."""
 
 from __future__ import annotations
 
@@ -6,29 +6,36 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from elision.serve.restore import restore
+
 if TYPE_CHECKING:
     from elision.serve import messages
+    from elision.serve.shelf import Held
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
 
 
-def table(found: messages.Explained) -> bytes:
-    """Write an explained telling as CSV, one row a line, answer or unsaid event."""
+def table(held: Held, asking: messages.Asking) -> bytes:
+    """Write a restored telling as CSV, a row for each line, answer and step left out."""
+    found = restore(held, asking)
+    steps = held.script.outline().steps
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["place", "kind", "text", "event", "probability", "note"])
-    for place, gap in enumerate(found.unsaid):
-        for one in gap.events:
-            writer.writerow(_cells(place, "unsaid", "", one.event, one.probability, ""))
-        for item in found.items[place : place + 1]:
-            notes = "; ".join(flag.note for flag in item.flags)
-            row = (item.text, item.event or "", item.certainty, notes)
-            writer.writerow(_cells(place + 1, item.kind, *row))
-            answers = [(one.event, one.probability) for one in item.answers]
-            answers += [(one.event, one.probability) for one in item.candidates]
-            for event, probability in answers:
-                row = (item.text, event, probability, "")
+    for place, gap in enumerate(found.gaps):
+        for step in gap.steps:
+            writer.writerow(
+                _cells(place, "unsaid", "", steps[step].event, found.steps[step].unsaid, "")
+            )
+        for line in found.lines[place : place + 1]:
+            notes = "; ".join(flag.note for flag in line.flags)
+            for one in line.heard:
+                writer.writerow(_cells(place + 1, line.kind, line.text, one.event, "", notes))
+            if not line.heard and line.kind != "blank":
+                writer.writerow(_cells(place + 1, line.kind, line.text, "", "", notes))
+            for answer in line.options:
+                row = (line.text, answer.event, answer.probability, "")
                 writer.writerow(_cells(place + 1, "answer", *row))
     return text.getvalue().encode()
 

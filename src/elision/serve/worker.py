@@ -1,41 +1,63 @@
-"""Learning in a process of its own: what happens goes to standard output, a JSON object a line.
+"""Files of tellings in a process of its own: what happens goes to standard output, a word a line.
 
-``python -m elision.serve.worker FILE FOLDER NAME`` reads the tellings in FILE and writes the script
-of each domain into FOLDER when it is learned, so that it can be stopped at any time.
+``python -m elision.serve.worker PLAN`` does what the `Plan` in a JSON file says: it looks at a
+file, learns from it as ``elision learn`` does, or brings its tellings into the events of a script.
+Everything that is complete is in the plan's folder, so that it can be stopped at any time.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from elision.errors import ElisionError, InputError
+from elision.errors import ElisionError
+from elision.serve.corpus_messages import Choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from elision.corpus import Corpus
+    from elision.learn.observe import Stage
+    from elision.learning import Told
+
+    Tell = Callable[[dict[str, Any]], None]
 
 MEMORY = 6 << 30
 """Bytes of address space that learning may take."""
 
 NICENESS = 10
-MOST_DOMAINS = 20
-MOST_NARRATIVES = 20_000
-LONGEST_NARRATIVE = 500
+
+FINDING_EVENTS = 0.7
+"""Share of the time that it takes to find the events behind sentences, before they are learned."""
+
+MOST_TYPES = 500
+LONGEST_EXAMPLE = 120
+"""Events of a script that are listed to be renamed, and characters of a sentence of theirs."""
+
+
+class Plan(msgspec.Struct):
+    """What to do with the file ``source``, called ``name``; ``script`` is one to bring it into."""
+
+    do: Literal["look", "learn", "tell"]
+    source: str
+    folder: str
+    name: str
+    choices: Choices = Choices()
+    script: str = ""
 
 
 def main(arguments: list[str]) -> int:
-    """Learn, and tell of it."""
-    source, folder, name = arguments
+    """Do what is planned, and tell of it."""
+    plan = msgspec.json.decode(Path(arguments[0]).read_bytes(), type=Plan)
     _be_modest()
     try:
-        learn(Path(source), Path(folder), name, _tell)
+        {"look": look, "learn": learn, "tell": bring}[plan.do](plan, _tell)
     except ElisionError as error:
         _tell({"kind": "failed", "problem": str(error)})
     except MemoryError:
@@ -46,43 +68,102 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def learn(source: Path, folder: Path, name: str, tell: Callable[[dict[str, Any]], None]) -> None:
+def look(plan: Plan, tell: Tell) -> None:
+    """Say what the file seems to be."""
+    from elision.serve import reading  # noqa: PLC0415 - after the limits are set
+
+    found = reading.look(Path(plan.source), plan.name, plan.choices)
+    tell({"kind": "looked", "found": msgspec.to_builtins(found)})
+
+
+def bring(plan: Plan, tell: Tell) -> None:
+    """Write the tellings of a file as events of a script."""
+    from elision.scriptfile import load  # noqa: PLC0415 - after the limits are set
+    from elision.serve import reading  # noqa: PLC0415
+
+    corpus = reading.tellings(Path(plan.source), plan.name, plan.choices)
+    told = reading.for_script(load(plan.script), corpus)
+    path = Path(plan.folder) / "tellings.jsonl"
+    told.to_jsonl(path)
+    tell({"kind": "told", "file": path.name})
+
+
+def learn(plan: Plan, tell: Tell) -> None:
     """Learn one script for each domain of a file, as ``elision learn`` does."""
-    import elision as el  # noqa: PLC0415 - after the limits are set
+    from elision.learn.learner import ScriptLearner  # noqa: PLC0415 - after the limits are set
+    from elision.learning import as_events, fit_default  # noqa: PLC0415
+    from elision.serve import reading  # noqa: PLC0415
 
     tell({"kind": "reading"})
-    try:
-        parts = el.read(source).by_domain()
-    except InputError as error:  # the name of the copy says nothing to whoever sent it
-        raise InputError(error.problem, where=name, hint=error.hint) from None
-    _check(parts, name)
-    from elision.learning import DEFAULT, as_events, make_learner  # noqa: PLC0415 - slow to import
-
+    corpus = reading.tellings(Path(plan.source), plan.name, plan.choices)
+    folder, parts = Path(plan.folder), corpus.by_domain()
+    work = _Work(tell, [sum(one.length for one in part) for part in parts.values()])
     for number, (domain, part) in enumerate(parts.items(), start=1):
-        title = domain or name
+        title = domain or plan.name
         about = {"domain": title, "number": number, "of": len(parts), "narratives": len(part)}
         tell({"kind": "domain", "sentences": not part.has_events, **about})
-        heard = as_events(part)
-        tell({"kind": "learning"})
-        learner = make_learner(DEFAULT, title=title, wording=heard.wording).fit(heard.events)
+        work.begin(number - 1, finds=not part.has_events)
+        heard = as_events(part, plan.choices.names)
+        learner = fit_default(ScriptLearner(), heard, title, work.stage)
         path = folder / f"script-{number}.json"
         learner.script_.noted(**heard.notes(title)).save(path)
-        tell({"kind": "learned", "file": path.name})
+        tellings = folder / f"tellings-{number}.jsonl"
+        _as_learned(part, heard).to_jsonl(tellings)
+        files = {"file": path.name, "tellings": tellings.name}
+        tell({"kind": "learned", "number": number, **files, "types": _types(heard)})
     tell({"kind": "done"})
 
 
-def _check(parts: dict[str, Corpus], name: str) -> None:
-    """Refuse what would take too long."""
-    corpora = [*parts.values()]
-    longest = max(narrative.length for corpus in corpora for narrative in corpus)
-    for what, number, most in (
-        ("domains", len(parts), MOST_DOMAINS),
-        ("tellings", sum(map(len, corpora)), MOST_NARRATIVES),
-        ("events in a telling", longest, LONGEST_NARRATIVE),
-    ):
-        if number > most:
-            hint = "learn from it with `elision learn`"
-            raise InputError(f"{number} {what}, expected at most {most}", where=name, hint=hint)
+class _Work:
+    """Tells which stage of the whole work begins, and which share of it that usually is."""
+
+    def __init__(self, tell: Tell, sizes: list[int]) -> None:
+        total = max(sum(sizes), 1)
+        self._tell = tell
+        self._ends = [sum(sizes[: place + 1]) / total for place in range(len(sizes))]
+        self._begins = [0.0, *self._ends]
+
+    def begin(self, place: int, *, finds: bool) -> None:
+        """Begin a domain, with finding the events behind its sentences if that is needed."""
+        self._from, self._to = self._begins[place], self._ends[place]
+        if finds:
+            middle = self._from + FINDING_EVENTS * (self._to - self._from)
+            self._say("the events behind the sentences", self._from, middle)
+            self._from = middle
+
+    def stage(self, stage: Stage) -> None:
+        """Begin a stage of the learner."""
+        wide = self._to - self._from
+        self._say(stage.name, self._from + stage.begins * wide, self._from + stage.ends * wide)
+
+    def _say(self, name: str, begins: float, ends: float) -> None:
+        self._tell({"kind": "stage", "name": name, "begins": begins, "ends": ends})
+
+
+def _as_learned(part: Corpus, heard: Told) -> Corpus:
+    """The tellings with the events that were learned, and the sentences that they stand for."""
+    from elision.corpus import Corpus  # noqa: PLC0415 - after the limits are set
+    from elision.narrative import Narrative  # noqa: PLC0415
+
+    sentences: Sequence[tuple[str, ...] | None] = heard.sentences or [None] * len(part)
+    return Corpus(
+        Narrative(events, steps, one.domain, one.id)
+        for one, events, steps in zip(part, heard.events, sentences, strict=True)
+    )
+
+
+def _types(heard: Told) -> list[dict[str, Any]]:
+    """The events that were learned, most told first, with a sentence for each if there are any."""
+    counted = Counter(event for one in heard.events for event in set(one))
+    wording = heard.wording or {}
+    return [
+        {
+            "name": name,
+            "tellings": number,
+            "example": next(iter(wording.get(name, ())), "")[:LONGEST_EXAMPLE],
+        }
+        for name, number in counted.most_common(MOST_TYPES)
+    ]
 
 
 def _be_modest() -> None:

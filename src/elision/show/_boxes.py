@@ -19,13 +19,25 @@ if TYPE_CHECKING:
     from elision.show.overlay import Overlay, Role
 
 TextRole: TypeAlias = Literal[
-    "title", "caption", "end", "name", "event", "said", "percent", "more", "silent", "note", "label"
+    "title",
+    "caption",
+    "end",
+    "name",
+    "event",
+    "said",
+    "percent",
+    "more",
+    "silent",
+    "note",
+    "label",
+    "line",
+    "ghost",
 ]
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 
-SIZES: dict[str, float] = {"title": 17.0, "name": 12.5}
+SIZES: dict[str, float] = {"title": 17.0, "name": 12.5, "line": 14.0, "ghost": 14.0}
 PLAIN = 11.5
-BOLD = frozenset({"title", "name", "said", "note", "end"})
+BOLD = frozenset({"title", "name", "said", "note", "end", "line"})
 
 PADDING = 8.0
 WIDEST = 128.0

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elision.show._outline_blocks import Block
     from elision.show._outline_pieces import Branches
     from elision.show._outline_rows import Rows
+    from elision.show.outline_overlay import Laid
 
 __all__ = ["Frame", "Key", "Link", "Note", "OutlinePicture", "StepBox", "outline_picture"]
 
@@ -65,7 +66,11 @@ class OutlinePicture:
 
 
 def outline_picture(
-    outline: Outline, *, telling: Sequence[str | None] | None = None, title: str | None = None
+    outline: Outline,
+    *,
+    telling: Sequence[str | None] | None = None,
+    title: str | None = None,
+    room: float | None = None,
 ) -> OutlinePicture:
     """Lay out an outline: the main course from left to right, in rows like lines of text.
 
@@ -77,6 +82,8 @@ def outline_picture(
         Names of events, laid over it; None in it stands for a gap.
     title
         What stands above; by default the outline's own.
+    room
+        Width of the course, as far as its boxes allow; by default the one that suits it best.
 
     Examples
     --------
@@ -87,21 +94,33 @@ def outline_picture(
     """
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {short(title)}, expected a text")
-    sheet = Sheet(outline, None if telling is None else laid_over(outline, telling))
-    whole, course = _best(sheet)
-    above = outline.title if title is None else title
-    return _assembled(sheet, whole, course, cleaned(above) if above else "")
+    laid = None if telling is None else laid_over(outline, telling)
+    return laid_picture(outline, laid, outline.title if title is None else title, room)
+
+
+def laid_picture(
+    outline: Outline, laid: Laid | None, title: str, room: float | None = None
+) -> OutlinePicture:
+    """Lay out an outline with what is known of a telling, see `outline_picture`."""
+    sheet = Sheet(outline, laid)
+    whole, course = _best(sheet) if room is None else _shaped(sheet, RARE[0], (room,))
+    narrowest = NARROWEST if room is None else min(NARROWEST, room)
+    return _assembled(sheet, whole, course, cleaned(title) if title else "", narrowest)
+
+
+def _shaped(sheet: Sheet, rare: float, rooms: Sequence[float]) -> tuple[Block | None, Rows]:
+    """The course without what is so rare, at the best of some widths."""
+    shown = shown_branches(sheet.outline, sheet.laid, rare)
+    whole = _whole(sheet.outline, sorted(shown)) if shown else None
+    return whole, min((_course(sheet, shown, whole, room) for room in rooms), key=_cost)
 
 
 def _best(sheet: Sheet) -> tuple[Block | None, Rows]:
     """The course at the width that suits it best, without so much that it fits on a screen."""
     found: list[tuple[Block | None, Rows]] = []
     for rare in RARE:
-        shown = shown_branches(sheet.outline, sheet.laid, rare)
-        whole = _whole(sheet.outline, sorted(shown)) if shown else None
-        course = min((_course(sheet, shown, whole, room) for room in ROOMS), key=_cost)
-        found.append((whole, course))
-        if _size(course, SCREEN) <= 1:
+        found.append(_shaped(sheet, rare, ROOMS))
+        if _size(found[-1][1], SCREEN) <= 1:
             break
     return min(found, key=lambda one: max(1.0, _size(one[1], SCREEN)))
 
@@ -139,9 +158,11 @@ def _terminal(name: str) -> Piece:
     return Piece(wide, high, (), 1.0, (box,))
 
 
-def _assembled(sheet: Sheet, whole: Block | None, course: Rows, title: str) -> OutlinePicture:
+def _assembled(
+    sheet: Sheet, whole: Block | None, course: Rows, title: str, narrowest: float
+) -> OutlinePicture:
     """Put heading, drawing and legend below one another."""
-    room = max(course.width, NARROWEST)
+    room = max(course.width, narrowest)
     heading, top = _heading(sheet, title, room)
     top += 12.0
     pieces = [piece.moved(MARGIN, top) for piece in course.pieces]

@@ -50,7 +50,8 @@ PALEST_LINE, PALEST_TEXT = 0.25, 0.7
 
 MARKED, PLAIN_LINE, ARROW, TIE = 2.4, 1.5, 1.8, 1.1
 DASHES, DOTS = "5 4", "1.5 3.5"
-SOFT = frozenset({"caption", "percent", "more"})
+COLOURS = {"caption": "soft", "percent": "soft", "more": "soft", "ghost": "unsaid-line"}
+"""Of texts by what they are; the others are in ink."""
 
 _SIZES = "".join(
     f".elision-outline text.{role} {{ font-size: {size}px; }}\n"
@@ -96,8 +97,9 @@ def outline_svg(picture: OutlinePicture, *, theme: Theme = "auto", styled: bool 
     """Write a picture of an outline as SVG.
 
     Steps are ``g.step`` with ``data-step``, ``data-told`` and ``data-happens``; the classes
-    ``told``, ``unsaid``, ``astray`` and ``faded`` mark a telling. There are no ids, so that a page
-    can hold many pictures.
+    ``told``, ``unsaid``, ``astray`` and ``faded`` mark a telling. Links name the steps at their
+    ends by ``data-before`` and ``data-after``, notes theirs by ``data-steps``. There are no ids, so
+    that a page can hold many pictures.
 
     Parameters
     ----------
@@ -139,6 +141,10 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def _numbers(steps: Iterable[int]) -> str:
+    return " ".join(map(str, steps))
+
+
 def _opacity(value: float) -> str:
     return "" if value >= 1 else f' opacity="{_number(value)}"'
 
@@ -160,7 +166,7 @@ def _rectangle(
 
 
 def _text(text: Text, colour: str = "", opacity: float = 1.0) -> str:
-    colour = colour or ("soft" if text.role in SOFT else "ink")
+    colour = colour or COLOURS.get(text.role, "ink")
     anchor = "" if text.anchor == "start" else f' text-anchor="{text.anchor}"'
     place = f'x="{_number(text.x)}" y="{_number(text.y)}"'
     return (
@@ -228,8 +234,9 @@ def _frame(frame: Frame) -> str:
 def _note(note: Note) -> str:
     outline = _rectangle(_place(note), 5, "fill-frame line-frame-line", 1, DOTS)
     opacity = _opacity(FADED_NOTE if note.faded else 1.0)
+    steps = f'data-steps="{_numbers(note.steps)}"'
     return (
-        f'<g class="note"{opacity}><title>{escape(note.tip)}</title>'
+        f'<g class="note" {steps}{opacity}><title>{escape(note.tip)}</title>'
         f"{outline}{_within(note, map(_text, note.texts))}</g>"
     )
 
@@ -238,7 +245,8 @@ def _link(link: Link) -> str:
     if link.kind == "aside":
         return f'<g class="aside">{_path(link.curve, TIE, DOTS)}</g>'
     opacity = _opacity(PALEST_LINE + (1 - PALEST_LINE) * (0.4 + 0.6 * link.ink))
-    return f'<g class="link"{opacity}>{_arrow(link.curve, link.kind)}</g>'
+    ends = f'data-before="{_numbers(link.before)}" data-after="{_numbers(link.after)}"'
+    return f'<g class="link" {ends}{opacity}>{_arrow(link.curve, link.kind)}</g>'
 
 
 def _arrow(curve: Curve, kind: str) -> str:

@@ -11,28 +11,37 @@ import numpy as np
 from elision.corpus import Corpus
 from elision.errors import InputError, relocated, shown
 from elision.narrative import Narrative
+from elision.text.cluster import Clusters
 from elision.text.wording import PLACES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from elision.text.cluster import Clusters, Compare
+    from elision.text.cluster import Compare
     from elision.text.similarity import Measure
     from elision.text.weights import Weights
     from elision.text.wording import Told
 
 __all__ = [
+    "Labels",
     "Tellings",
     "as_corpus",
     "check_options",
+    "checked_labels",
     "comparison",
     "kept",
     "least_tellings",
+    "taught_groups",
     "with_events",
 ]
 
 Tellings: TypeAlias = "Corpus | Iterable[Iterable[str]]"
 """A corpus with steps, or one list of sentences a telling."""
+
+Labels: TypeAlias = "Iterable[Iterable[str | None]]"
+"""The type of each sentence, one list a telling; None where it is none."""
 
 _MOST = 1e9
 
@@ -50,6 +59,34 @@ def as_corpus(X: Tellings) -> Corpus:
         except InputError as error:
             raise relocated(error, f"narratives[{number}]") from None
     return Corpus(narratives)
+
+
+def checked_labels(corpus: Corpus, given: Labels) -> list[list[str | None]]:
+    """Return labels as lists, once it is sure that each sentence has one and some type is told."""
+    rows = [list(row) for row in given]
+    if len(rows) != len(corpus):
+        raise InputError(f"labels of {len(rows)} tellings, expected {len(corpus)}")
+    for number, (narrative, row) in enumerate(zip(corpus, rows, strict=True)):
+        where = f"narratives[{number}]"
+        if len(row) != narrative.length:
+            problem = f"{len(row)} labels of {narrative.length} sentences"
+            raise InputError(problem, where=where, hint="give each sentence one, or None")
+        for label in row:
+            if label is not None and not (isinstance(label, str) and label.strip()):
+                problem = f"the label {shown(label)}, expected a name or None"
+                raise InputError(problem, where=where)
+    if all(label is None for row in rows for label in row):
+        raise InputError("no sentence has a label, expected at least one")
+    return rows
+
+
+def taught_groups(told: Told, labels: Sequence[str | None]) -> tuple[Clusters, list[str | None]]:
+    """Return the wordings grouped by the label that each most often has, and the labels."""
+    names = list(dict.fromkeys(labels))
+    place = {name: number for number, name in enumerate(names)}
+    votes = np.zeros((len(told.wordings), len(names)), np.int64)
+    np.add.at(votes, (told.place, np.array([place[label] for label in labels])), 1)
+    return Clusters(votes.argmax(axis=1), 0.0, "labels"), names
 
 
 def with_events(corpus: Corpus, labels: list[list[str | None]]) -> Corpus:

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from elision.text.regroup import regroup
+from elision.text.twice import cut_repeated
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -37,7 +40,7 @@ __all__ = [
 LARGEST = 2500
 """Wordings that are compared all with all; the more frequent ones first where there are more."""
 
-Method: TypeAlias = Literal["full matrix", "two stages"]
+Method: TypeAlias = Literal["full matrix", "two stages", "labels"]
 Compare: TypeAlias = "Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]"
 """Similarity of the wordings at some places with those at others."""
 
@@ -72,7 +75,8 @@ class Clusters(NamedTuple):
     method
         "full matrix", or "two stages" where there were too many wordings: then the most frequent
         ones are grouped, each other one joins the group that it is most like if it is like enough,
-        and what is left over is treated in the same way again.
+        and what is left over is treated in the same way again; groups are then not looked at
+        again in the light of the tellings, as `regroup` does. "labels" where the groups were given.
     """
 
     labels: NDArray[np.int64]
@@ -267,7 +271,11 @@ def cluster(
         else:
             stop = _stop_near(n_types, merges, told, core, min_tellings)
             cut = merges[stop - 1].value if stop else cut
-        groups = _labels(len(core), merges[:stop]) + labels.max(initial=-1) + 1
+        groups = _labels(len(core), merges[:stop])
+        if weights.around and n_types is None and method == "full matrix":
+            groups = cut_repeated(told, similarity, groups)
+            groups = regroup(told, similarity, groups, unit=found.deviation, around=weights.around)
+        groups = groups + labels.max(initial=-1) + 1
         labels[core] = groups
         left = others[~_join(others, core, groups, compare, count, cut, labels)]
     return Clusters(_renumbered(labels), 0.0 if math.isnan(cut) else cut, method)

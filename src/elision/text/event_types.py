@@ -11,7 +11,7 @@ from elision.text.cluster import different, told_together
 from elision.text.naming import name_types
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elision.text.similarity import Measure
     from elision.text.wording import Told, Wording
 
-__all__ = ["Calibration", "DomainTypes", "EventType", "calibrate", "describe"]
+__all__ = ["Calibration", "DomainTypes", "EventType", "calibrate", "describe", "renamed"]
 
 MOST_WORDINGS = 200
 """Wordings of a type that are kept, the most frequent ones."""
@@ -187,7 +187,11 @@ def nearness(similarity: NDArray[np.float64], types: Sequence[EventType]) -> NDA
 
 
 def describe(
-    told: Told, clusters: Clusters, measure: Measure, keep: Sequence[int]
+    told: Told,
+    clusters: Clusters,
+    measure: Measure,
+    keep: Sequence[int],
+    names: Sequence[str] | None = None,
 ) -> list[EventType]:
     """Return the types that some groups of wordings make, most told first.
 
@@ -201,6 +205,8 @@ def describe(
         The similarity.
     keep
         The groups to describe.
+    names
+        Their names, where they have some.
     """
     count = told.count.astype(np.int64)
     parts = []
@@ -212,11 +218,51 @@ def describe(
         order, cohesion = _central(wordings, count[members].astype(float), measure)
         pairs = [(wordings[at], int(count[members[at]])) for at in order]
         parts.append((tellers, cohesion, pairs))
-    names = name_types([pairs for _, _, pairs in parts])
+    names = name_types([pairs for _, _, pairs in parts]) if names is None else names
     return [
         EventType(name, tellers, cohesion, tuple(w for w, _ in pairs), tuple(c for _, c in pairs))
         for name, (tellers, cohesion, pairs) in zip(names, parts, strict=True)
     ]
+
+
+def renamed(domain: DomainTypes, names: Mapping[str, str], tellings: Sequence[int]) -> DomainTypes:
+    """Return the types under other names; those that get the same name become one.
+
+    Parameters
+    ----------
+    domain
+        The types as they were found.
+    names
+        New names by old ones; the others keep theirs.
+    tellings
+        How many tellings tell each of the new types, in the order in which their names come first.
+    """
+    groups: dict[str, list[EventType]] = {}
+    for kind in domain.types:
+        groups.setdefault(names.get(kind.name, kind.name), []).append(kind)
+    joined = zip(groups.items(), tellings, strict=True)
+    return DomainTypes(
+        [_joined(name, kinds, domain.measure, tellers) for (name, kinds), tellers in joined],
+        domain.measure,
+        calibration=domain.calibration,
+        method=domain.method,
+        cut=domain.cut,
+        spare=domain.spare,
+    )
+
+
+def _joined(name: str, kinds: Sequence[EventType], measure: Measure, tellings: int) -> EventType:
+    if len(kinds) == 1:
+        return kinds[0]._replace(name=name)
+    pairs = [pair for kind in kinds for pair in zip(kind.wordings, kind.counts, strict=True)]
+    pairs = sorted(pairs, key=lambda pair: -pair[1])[:MOST_WORDINGS]
+    wordings = [wording for wording, _ in pairs]
+    counts = np.array([count for _, count in pairs])
+    order, cohesion = _central(wordings, counts.astype(float), measure)
+    ordered = [pairs[at] for at in order]
+    return EventType(
+        name, tellings, cohesion, tuple(w for w, _ in ordered), tuple(c for _, c in ordered)
+    )
 
 
 def _central(

@@ -8,20 +8,22 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from elision.corpus import Corpus
 from elision.errors import InputError, shown
 from elision.narrative import Narrative
 from elision.text import _extractor_file
+from elision.text._estimator import Estimator, not_fitted
 from elision.text._tellings import (
+    Labels,
     Tellings,
     as_corpus,
     check_options,
+    checked_labels,
     comparison,
     kept,
     least_tellings,
+    taught_groups,
     with_events,
 )
 from elision.text.cluster import cluster
@@ -29,20 +31,26 @@ from elision.text.event_types import DomainTypes, calibrate, describe
 from elision.text.parse import RuleParser
 from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
 from elision.text.vectors import use_vectors
-from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, WORDNET, Weights
+from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, OWN, WORDNET, Weights
 from elision.text.wording import Wording, gather, read_wording
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from elision.observations import Observation
+    from elision.text.cluster import Clusters
+    from elision.text.event_types import EventType
     from elision.text.parse import Parser
     from elision.text.wording import Told
 
 __all__ = ["Dropped", "EventExtractor", "Tellings"]
+
+
+LEAST_WEIGHT = 0.02
+"""What an observation leaves out, as a share of the weight of its likeliest event."""
 
 
 class Dropped(NamedTuple):
@@ -54,7 +62,7 @@ class Dropped(NamedTuple):
     sentence: str
 
 
-class EventExtractor(BaseEstimator):  # type: ignore[misc]
+class EventExtractor(Estimator):
     """Finds the event types behind the sentences of many tellings, and names them.
 
     Types are found in each domain by itself, from the tellings that `fit` is given and nothing
@@ -143,15 +151,17 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         self.split = split
         self.parser = parser
 
-    def fit(self, X: Tellings, y: object = None) -> EventExtractor:  # noqa: ARG002
-        """Find the event types of some tellings.
+    def fit(self, X: Tellings, y: Labels | None = None) -> EventExtractor:
+        """Find the event types of some tellings, or learn them from examples.
 
         Parameters
         ----------
         X
             A corpus with steps, or one list of sentences a telling.
         y
-            Not used.
+            The type of each sentence, one list a telling, such as the ``events`` of a corpus that
+            has both: the types are then these, none of them too rare, and what is learned is which
+            of them a new sentence tells. None for a sentence that is none of them.
 
         Returns
         -------
@@ -161,12 +171,20 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         InputError
-            If an option or a telling is of no use; the message says which.
+            If an option, a telling or a label is of no use; the message says which.
+
+        Examples
+        --------
+        >>> tellings = [["hear bell", "walk to door"], ["bell rings", "go to the door"]]
+        >>> labels = [["ring", "approach"], ["ring", "approach"]]
+        >>> extractor = EventExtractor(vectors=False).fit(tellings, labels)
+        >>> extractor.predict([["I heard the bell", "went to the door"]])
+        [['ring', 'approach']]
         """
-        self._fit(as_corpus(X))
+        self._fit(as_corpus(X), y)
         return self
 
-    def fit_transform(self, X: Tellings, y: object = None) -> Corpus:  # noqa: ARG002
+    def fit_transform(self, X: Tellings, y: Labels | None = None) -> Corpus:
         """Find the event types of some tellings and return those tellings with their events.
 
         Unlike `transform`, which looks at sentences one by one, this gives each sentence the type
@@ -177,7 +195,7 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         Corpus
             With steps and events; sentences of rare types are left out (see ``dropped_``).
         """
-        corpus = self._fit(as_corpus(X))
+        corpus = self._fit(as_corpus(X), y)
         return with_events(corpus, self.labels_)
 
     def transform(self, X: Tellings, *, domain: str | None = None) -> Corpus:
@@ -190,12 +208,12 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         domain
             The domain of all these tellings; None goes by what the corpus says.
         """
-        corpus = self._parts(as_corpus(X))
+        corpus = self.parts(as_corpus(X))
         return with_events(corpus, self._labels(corpus, domain))
 
     def predict(self, X: Tellings, *, domain: str | None = None) -> list[list[str | None]]:
         """Return the type of each sentence, None where it is none of them."""
-        return self._labels(self._parts(as_corpus(X)), domain)
+        return self._labels(self.parts(as_corpus(X)), domain)
 
     def transform_proba(
         self, X: Tellings, *, domain: str | None = None
@@ -212,7 +230,7 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         >>> sorted(shares, key=shares.get)
         ['hear', 'open']
         """
-        corpus = self._parts(as_corpus(X))
+        corpus = self.parts(as_corpus(X))
         result = []
         for narrative, rows in zip(corpus, self._probabilities(corpus, domain), strict=True):
             names = self._types_of(narrative, domain).names
@@ -234,8 +252,9 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list
-            Weights by event; None where the step is missing or none of the types is probable. With
-            ``split``, one for each part of a sentence.
+            Weights by event, those that are at least a fiftieth of the greatest; None where the
+            step is missing or none of the types is probable. With ``split``, one for each part of
+            a sentence.
 
         Examples
         --------
@@ -251,24 +270,32 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
                 continue
             for row in self.transform_proba([[sentence]], domain=domain)[0]:
                 probable = row and 1.0 - math.fsum(row.values()) <= self.none_threshold
-                result.append(row if probable else None)
+                result.append(_likely(row) if probable else None)
         return result
 
     # --- finding types --------------------------------------------------------------------------
 
-    def _fit(self, corpus: Corpus) -> Corpus:
+    def _fit(self, corpus: Corpus, given: Labels | None) -> Corpus:
         check_options(self.get_params(deep=False))
-        corpus = self._parts(corpus)
+        known = None if given is None else checked_labels(corpus, given)
+        corpus = self.parts(corpus) if known is None else corpus
         if not any(narrative.steps for narrative in corpus):
             raise InputError("no sentences, expected tellings of at least one sentence in all")
         parser = self._parser()
         self.domains_: dict[str, DomainTypes] = {}
         found: dict[str, list[list[str | None]]] = {}
+        taught: dict[str, list[str | None]] = {}
+        for narrative, row in zip(corpus, known or (), strict=known is not None):
+            taught.setdefault(narrative.domain, []).extend(row)
         for name, part in corpus.by_domain().items():
             told = gather([[self._read(s, parser) for s in n.steps or ()] for n in part])
-            self.domains_[name], labels = self._fit_domain(told)
-            given = iter(labels[told.place].tolist())
-            found[name] = [[next(given) for _ in n.steps or ()] for n in part]
+            if known is None:
+                self.domains_[name], labels = self._fit_domain(told)
+                each = iter(labels[told.place].tolist())
+            else:
+                self.domains_[name] = self._taught_domain(told, taught[name])
+                each = iter(taught[name])
+            found[name] = [[next(each) for _ in n.steps or ()] for n in part]
         rows = {name: iter(lists) for name, lists in found.items()}
         self.labels_: list[list[str | None]] = [next(rows[n.domain]) for n in corpus]
         self.dropped_: tuple[Dropped, ...] = tuple(
@@ -295,10 +322,31 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         )
         groups = kept(told, clusters, needed)
         types = describe(told, clusters, measure, groups)
+        names = np.full(clusters.labels.max(initial=-1) + 1, None, dtype=object)
+        names[groups] = [kind.name for kind in types]
+        return self._domain(told, clusters, types, measure, weights), names[clusters.labels]
+
+    def _taught_domain(self, told: Told, labels: Sequence[str | None]) -> DomainTypes:
+        """Return the types that labels give, each with the wordings that most often have it."""
+        weights = self._weights()
+        measure = self._measure(told, weights)
+        clusters, names = taught_groups(told, labels)
+        groups = [group for group in kept(told, clusters, 1) if names[group] is not None]
+        types = describe(told, clusters, measure, groups, [str(names[group]) for group in groups])
+        return self._domain(told, clusters, types, measure, weights)
+
+    def _domain(
+        self,
+        told: Told,
+        clusters: Clusters,
+        types: list[EventType],
+        measure: Measure,
+        weights: Weights,
+    ) -> DomainTypes:
         spare = None
         if weights.vectors:
             spare = calibrate(types, told, self._measure(told, MIXED_WITHOUT_VECTORS))
-        domain = DomainTypes(
+        return DomainTypes(
             types,
             measure,
             calibration=calibrate(types, told, measure),
@@ -306,13 +354,12 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
             cut=clusters.cut,
             spare=spare,
         )
-        names = np.full(clusters.labels.max(initial=-1) + 1, None, dtype=object)
-        names[groups] = [kind.name for kind in types]
-        return domain, names[clusters.labels]
 
     def _weights(self) -> Weights:
         if self.similarity == "mixed":
             weights = MIXED if use_vectors(self.vectors) else MIXED_WITHOUT_VECTORS
+        elif callable(self.similarity):
+            weights = OWN
         else:
             weights = replace(WORDNET, verb=self.verb_weight, object=1 - self.verb_weight)
         return weights if self.strictness is None else replace(weights, strictness=self.strictness)
@@ -354,7 +401,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         ]
 
     def _types_of(self, narrative: Narrative, domain: str | None) -> DomainTypes:
-        check_is_fitted(self, "domains_")
+        if not hasattr(self, "domains_"):
+            not_fitted(self)
         name = narrative.domain if domain is None else domain
         if name in self.domains_:
             return self.domains_[name]
@@ -374,7 +422,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         # A function of the user's may look at the whole sentence.
         return wording._replace(words=(sentence,)) if callable(self.similarity) else wording
 
-    def _parts(self, corpus: Corpus) -> Corpus:
+    def parts(self, corpus: Corpus) -> Corpus:
+        """Return a corpus whose sentences tell one event each, if that is wanted (``split``)."""
         if not self.split:
             return corpus
         parser = self._parser()
@@ -396,7 +445,8 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         The values are enough to map new sentences, and small enough to be kept in another file,
         such as that of a script.
         """
-        check_is_fitted(self, "domains_")
+        if not hasattr(self, "domains_"):
+            not_fitted(self)
         settings = self.get_params(deep=False)
         settings["vectors"] = any(
             isinstance(d.measure, WordMeasure) and bool(d.measure.weights.vectors)
@@ -473,6 +523,12 @@ class EventExtractor(BaseEstimator):  # type: ignore[misc]
         """
         data, where = _extractor_file.read(path)
         return cls.from_dict(data, similarity=similarity, parser=parser, where=where)
+
+
+def _likely(weights: dict[str, float]) -> dict[str, float]:
+    """Leave out what is next to impossible: each event that remains has to be weighed."""
+    least = LEAST_WEIGHT * max(weights.values())
+    return {event: weight for event, weight in weights.items() if weight >= least}
 
 
 @cache

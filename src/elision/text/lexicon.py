@@ -107,6 +107,13 @@ INTRANSITIVES = _words(
 # "watch the kids play": what is perceived is the doer.
 PERCEPTIONS = _words("watch see hear feel help notice")
 
+# What these say of somebody or something is no event.
+STATES = _words(
+    """be seem appear feel think know believe hope like love hate prefer guess suppose wonder mean
+    own belong cost deserve doubt fear regret wish want need matter resemble contain consist depend
+    exist smell sound dislike mind trust understand realize realise expect care worry"""
+)
+
 # --- objects ----------------------------------------------------------------------------------
 
 # Verbs that take a recipient before the object.

@@ -17,7 +17,6 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from elision.errors import InputError
 from elision.text.opposites import opposite_particles, opposite_verbs
@@ -116,8 +115,10 @@ class _Side(NamedTuple):
     words: list[str]
     spelt: NDArray[np.intp]  # words of all wordings, end to end
     starts: list[int]
-    shares: sparse.csr_array  # weights of the words of a wording, which sum to 1
-    tfidf: sparse.csr_array  # the same, squares sum to 1; columns are the words of this side
+    distinct: NDArray[np.intp]  # the same without repetitions inside a wording
+    offsets: list[int]  # where each wording begins in it
+    shares: NDArray[np.float64]  # weights of these words, which sum to 1 in a wording
+    tfidf: NDArray[np.float64]  # the same, squares sum to 1
     vectors: NDArray[np.float64]
 
 
@@ -193,7 +194,7 @@ class WordMeasure:
         place = {word: number for number, word in enumerate(words)}
         spelt = np.array([place[word] for w in wordings for word in w.words], np.intp)
         starts = list(accumulate((len(w.words) for w in wordings[:-1]), initial=0))
-        shares, tfidf = self._rarities(wordings, place)
+        distinct_words, offsets, shares, tfidf = self._rarities(wordings, place)
         return _Side(
             keys=[w.key for w in wordings],
             verbs=_indexed([w.verb for w in wordings]),
@@ -203,6 +204,8 @@ class WordMeasure:
             words=words,
             spelt=spelt,
             starts=starts if wordings else [],
+            distinct=distinct_words,
+            offsets=offsets,
             shares=shares,
             tfidf=tfidf,
             vectors=self._sentence_vectors(words, spelt, starts) if wordings else _no_vectors(),
@@ -235,24 +238,29 @@ class WordMeasure:
 
     def _rarities(
         self, wordings: Sequence[Wording], place: Mapping[str, int]
-    ) -> tuple[sparse.csr_array, sparse.csr_array]:
+    ) -> tuple[NDArray[np.intp], list[int], NDArray[np.float64], NDArray[np.float64]]:
+        """Distinct words, where each wording begins, and two weights of each word."""
         rarity = {
             word: math.log((2 + self.sentences) / (1 + self.frequency.get(word, 0)))
             for word in place
         }
-        offset, column, share, unit = [0], [], [], []
+        offset: list[int] = []
+        column: list[int] = []
+        share: list[float] = []
+        unit: list[float] = []
         for wording in wordings:
             words = distinct(wording.words)
             values = [rarity[word] for word in words]
             whole, length = math.fsum(values), math.hypot(*values)
+            offset.append(len(column))
             column += [place[word] for word in words]
             share += [value / whole for value in values]
             unit += [value / length for value in values]
-            offset.append(len(column))
-        shape = (len(wordings), len(place))
         return (
-            sparse.csr_array((_grained(np.array(share)), column, offset), shape=shape),
-            sparse.csr_array((_grained(np.array(unit)), column, offset), shape=shape),
+            np.array(column, np.intp),
+            offset,
+            _grained(np.array(share)),
+            _grained(np.array(unit)),
         )
 
     def _sentence_vectors(
@@ -307,18 +315,36 @@ def _best_partners(table: NDArray[np.float64], rows: _Side, columns: _Side) -> N
         spelt = rows.spelt[first : ends[stop - 1]]
         starts = [start - first for start in rows.starts[begin:stop]]
         best = np.maximum.reduceat(table[spelt], starts, axis=0)
-        result[begin:stop] = (columns.shares @ best.T).T
+        result[begin:stop] = _weighted(best, columns, columns.shares)
     return result
+
+
+def _weighted(
+    values: NDArray[np.float64], columns: _Side, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """For each column, the weighted sum over its words of what each row has for a word."""
+    if not columns.offsets:
+        return np.zeros((len(values), 0))
+    products = values[:, columns.distinct]
+    products *= weights
+    sums: NDArray[np.float64] = np.add.reduceat(products, columns.offsets, axis=1)
+    return sums
 
 
 def _shared(rows: _Side, columns: _Side) -> NDArray[np.float64]:
     place = {word: number for number, word in enumerate(columns.words)}
-    known = [(i, place[word]) for i, word in enumerate(rows.words) if word in place]
-    link = sparse.csr_array(
-        (np.ones(len(known)), ([i for i, _ in known], [j for _, j in known])),
-        shape=(len(rows.words), len(columns.words)),
-    )
-    found: NDArray[np.float64] = (rows.tfidf @ link @ columns.tfidf.T).toarray()
+    # A word that the other side lacks goes to a last column, which no wording has.
+    link = np.array([place.get(word, len(place)) for word in rows.words], np.intp)
+    size = len(rows.offsets)
+    owner = np.repeat(np.arange(size), np.diff([*rows.offsets, len(rows.distinct)]))
+    found = np.empty((size, len(columns.offsets)))
+    for begin in range(0, size, _ROWS):
+        stop = min(begin + _ROWS, size)
+        mine = (owner >= begin) & (owner < stop)
+        values = np.zeros((stop - begin, len(place) + 1))
+        values[owner[mine] - begin, link[rows.distinct[mine]]] = rows.tfidf[mine]
+        values[:, -1] = 0.0
+        found[begin:stop] = _weighted(values, columns, columns.tfidf)
     return found
 
 

@@ -7,11 +7,12 @@ beside it.
 
 from __future__ import annotations
 
+import json
 import warnings
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["DIMENSIONS", "installed", "use_vectors", "word_vectors"]
 
 DIMENSIONS = 256
+_TOKENIZER = "l2_supercat_tokenizer_config.json"
+_WEIGHTS = "l2_supercat_256.safetensors"
 _CURE = "pip install 'elision[vectors]'"
 
 
@@ -66,17 +69,41 @@ def _warn_once() -> None:
     warnings.warn(f"{message} ({_CURE}, or vectors=False for silence)", stacklevel=5)
 
 
-@cache
-def _model() -> Any:
-    import wordllama  # noqa: PLC0415 - optional, and half a second to import
+class _Model(NamedTuple):
+    """The files of wordllama, read without it: importing it takes longer than all that is asked."""
 
-    folder = Path(wordllama.__file__).parent
-    return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    tokenizer: Any
+    table: NDArray[np.float16]
+
+
+@cache
+def _model() -> _Model:
+    from tokenizers import Tokenizer  # noqa: PLC0415 - comes with wordllama
+
+    spec = find_spec("wordllama")
+    folder = Path(str(spec and spec.origin)).parent
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / _TOKENIZER))
+        raw = np.memmap(folder / "weights" / _WEIGHTS, np.uint8, "r")
+    except (OSError, ValueError) as error:
+        raise InputError("the vectors of wordllama are not where they were", hint=_CURE) from error
+    length = int(raw[:8].view(np.uint64)[0])
+    about = json.loads(raw[8 : 8 + length].tobytes())["embedding.weight"]
+    begin, end = (8 + length + offset for offset in about["data_offsets"])
+    kind = {"F16": np.float16, "F32": np.float32}[about["dtype"]]
+    return _Model(tokenizer, raw[begin:end].view(kind).reshape(about["shape"]))
 
 
 @cache
 def _vector(word: str) -> NDArray[np.float64]:
-    return np.asarray(_model().embed([word])[0], dtype=np.float64)
+    """Mean of the vectors of the pieces of a word."""
+    tokenizer, table = _model()
+    pieces = tokenizer.encode(word, add_special_tokens=False).ids
+    if not pieces:
+        return np.zeros(DIMENSIONS)
+    rows = table[np.minimum(pieces, len(table) - 1)].astype(np.float32)
+    mean = rows.sum(axis=0, dtype=np.float32) / np.float32(len(rows))
+    return np.asarray(mean, dtype=np.float64)
 
 
 def word_vectors(words: Sequence[str]) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["MIXED", "MIXED_WITHOUT_VECTORS", "WORDNET", "Weights"]
+__all__ = ["MIXED", "MIXED_WITHOUT_VECTORS", "OWN", "WORDNET", "Weights"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Weights:
         breath means two things.
     apart
         Added in proportion to how many tellings a pair of groups covers.
+    around
+        Weight of what stands before and after when groups are looked at again (see `regroup`).
     strictness
         Standard deviations by which a type must be more alike than two steps of one telling are.
     phrasal
@@ -47,12 +49,16 @@ class Weights:
     position: float = 0.0
     together: float = 0.0
     apart: float = 0.0
+    around: float = 0.0
     strictness: float = 1.5
     phrasal: bool = True
 
 
-WORDNET = Weights(verb=0.6, object=0.4, strictness=1.5, phrasal=False)
-"""The paper's: w1 PS(verb) + w2 PS(object)."""
+OWN = Weights(verb=0.6, object=0.4, strictness=1.5, phrasal=False)
+"""For a user's own function: nothing but what it says, whatever its units."""
+
+WORDNET = replace(OWN, position=0.6, together=0.2, apart=0.1, strictness=1.3)
+"""The paper's w1 PS(verb) + w2 PS(object), and what the tellings say."""
 
 MIXED = Weights(
     verb=0.3,
@@ -63,9 +69,8 @@ MIXED = Weights(
     position=0.6,
     together=0.2,
     apart=0.1,
-    strictness=1.4,
+    around=0.3,
+    strictness=1.3,
 )
 
-MIXED_WITHOUT_VECTORS = replace(
-    MIXED, verb=0.2, object=0.2, words=0.8, vectors=0.0, shared=0.2, strictness=1.3
-)
+MIXED_WITHOUT_VECTORS = replace(MIXED, verb=0.2, object=0.2, words=0.8, vectors=0.0, shared=0.2)

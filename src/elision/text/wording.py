@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from elision.text import lexicon
 from elision.text.wordnet import WordNet
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from elision.text.parse import Parser
 
@@ -115,12 +115,15 @@ class Told:
         How often each telling uses each wording, sparse, shape (wordings, tellings).
     positions
         How often each wording stands at each tenth of a telling, shape (wordings, 11).
+    lengths
+        How many sentences each telling has.
     """
 
     wordings: list[Wording]
     place: NDArray[np.int64]
     tellings: sparse.csr_array
     positions: NDArray[np.float64]
+    lengths: NDArray[np.int64]
 
     @property
     def count(self) -> NDArray[np.float64]:
@@ -144,6 +147,8 @@ def gather(narratives: Sequence[Sequence[Wording]]) -> Told:
     >>> [wording.text for wording in told.wordings], told.place.tolist()
     (['hear bell', 'open door'], [0, 1, 1])
     """
+    from scipy import sparse  # noqa: PLC0415 - slow, and no question to a script comes here
+
     found: dict[object, int] = {}
     wordings: list[Wording] = []
     place: list[int] = []
@@ -163,7 +168,8 @@ def gather(narratives: Sequence[Sequence[Wording]]) -> Told:
     tellings = sparse.coo_array((ones, (at, np.array(teller, np.int64))), shape=shape).tocsr()
     positions = np.zeros((len(wordings), PLACES + 1))
     np.add.at(positions, (at, np.array(tenth, np.int64)), 1.0)
-    return Told(wordings, at, tellings, positions)
+    lengths = np.array([len(steps) for steps in narratives], np.int64)
+    return Told(wordings, at, tellings, positions, lengths)
 
 
 def _tenth(position: int, length: int) -> int:

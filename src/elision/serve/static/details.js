@@ -1,38 +1,121 @@
-// What is to be said about one state.
+// What is to be said about one step of the outline, one state, or what leads from one to another.
 
 import { byId, make, named, percent, shareRow } from "./dom.js";
 
 const LIKELY = 0.04;
+const MOST = 12;
 
-/** Show a state of a script; `onGo` is called with another state that was clicked. */
-export function showDetails(script, number, onGo) {
+function put(...content) {
   const place = byId("details");
-  const state = script?.states[number];
-  if (!state) {
-    place.replaceChildren(
-      make(
-        "p",
-        { class: "hint" },
-        "Point at a step, tap it or move there with the arrow keys: ",
-        "here stands what people say at it, how often they leave it out, and what comes before and after.",
-      ),
-    );
-    return;
-  }
-  const terminal = number === 0 || number === script.states.length - 1;
-  const passed = `Passed by ${percent(state.chance)} of courses`;
-  place.replaceChildren(
-    make("h3", {}, named(state.name)),
+  place.replaceChildren(...content);
+  place.scrollTop = 0;
+}
+
+export function showHint() {
+  put(
     make(
       "p",
-      {},
-      terminal
-        ? "Where every course ends or begins."
-        : `${passed}; left unsaid in ${percent(state.elision)} of them.`,
+      { class: "hint" },
+      "Point at a step or an arrow, tap it, or move there with Tab and the arrow keys: here stands how often it is told and done, and what comes before and after.",
     ),
+  );
+}
+
+/** Show a step of the outline and what the telling says of it; `onGo` hears of another step. */
+export function showStep(outline, number, answer, onGo) {
+  const step = outline?.steps[number];
+  if (!step) return showHint();
+  const now = answer?.steps[number];
+  const here = now?.lines.length
+    ? `In this telling: line ${now.lines.map((line) => line + 1).join(", ")}.`
+    : answer?.lines.some((line) => line.heard.length)
+      ? `In this telling: not told; done unsaid so far with ${percent(now.unsaid)}.`
+      : "";
+  const rows = (steps) =>
+    steps.slice(0, MOST).map((other) =>
+      make(
+        "button",
+        { type: "button", onclick: () => onGo(other) },
+        make("span", { class: "row" }, named(outline.steps[other].name), counted(outline, number, other)),
+      ),
+    );
+  put(
+    make("h3", {}, named(step.name)),
+    make("p", {}, `Told in ${percent(step.told)} of tellings, done in ${percent(step.happens)} of courses.`),
+    here ? make("p", { class: "here" }, here) : "",
+    ...part("In people's words", step.wording.map((said) => make("p", {}, "“", named(said), "”"))),
+    ...part("Comes after", rows(step.before)),
+    ...part("Comes before", rows(step.after)),
+    ...part("Instead of it", rows(step.instead)),
+  );
+}
+
+/** In how many tellings two steps come in this order. */
+function counted(outline, one, other) {
+  const bond = outline.bonds.find(
+    ({ before, after }) => (before === one && after === other) || (before === other && after === one),
+  );
+  const all = bond ? bond.holds + bond.broken : 0;
+  return all ? make("span", { class: "share" }, `${bond.holds} of ${all}`) : null;
+}
+
+/** Show what leads from some steps of the outline to others. */
+export function showBond(outline, before, after) {
+  const found = outline.bonds.filter(
+    (bond) => before.includes(bond.before) && after.includes(bond.after),
+  );
+  const name = (step) => named(outline.steps[step].name);
+  if (!before.length || !after.length) {
+    const steps = [...before, ...after].flatMap((step, at) => (at ? [" or ", name(step)] : [name(step)]));
+    const lead = before.length ? "Most tellings end with " : "Most tellings begin with ";
+    return put(make("h3", {}, before.length ? "The end" : "The beginning"), make("p", {}, lead, ...steps, "."));
+  }
+  return put(
+    make("h3", {}, "What comes first"),
+    found.length
+      ? make("p", {}, "In this order, of the tellings that tell both:")
+      : make("p", {}, "No telling tells both of these steps."),
+    ...found.slice(0, MOST).map((bond) =>
+      make(
+        "p",
+        {},
+        name(bond.before),
+        ", then ",
+        name(bond.after),
+        bond.holds + bond.broken
+          ? `: ${bond.holds} of ${bond.holds + bond.broken}`
+          : ": both are done, or neither",
+      ),
+    ),
+  );
+}
+
+/** Show a state of a script; `onGo` is called with another state that was clicked. */
+export function showState(script, number, onGo) {
+  const state = script?.states[number];
+  if (!state) return showHint();
+  const last = script.states.length - 1;
+  const ends = { 0: "Where every course begins.", [last]: "Where every course ends." };
+  const passed = `Passed by ${percent(state.chance)} of courses`;
+  put(
+    make("h3", {}, named(state.name)),
+    make("p", {}, ends[number] ?? `${passed}; left unsaid in ${percent(state.elision)} of them.`),
     ...part("What people say", said(state.events)),
     ...part("Comes from", ways(script, state.before, onGo)),
     ...part("Goes to", ways(script, state.after, onGo)),
+  );
+}
+
+/** Show the way from one state to another. */
+export function showWay(script, source, target) {
+  const [from, to] = [script.states[source], script.states[target]];
+  const after = from.after.find((way) => way.state === target);
+  const before = to.before.find((way) => way.state === source);
+  put(
+    make("h3", {}, named(from.name), " → ", named(to.name)),
+    make("p", {}, `Taken in ${percent(Math.min(1, after?.flow ?? before?.flow ?? 0))} of courses.`),
+    after ? make("p", {}, `${percent(after.probability)} of those at the first go on to the second.`) : "",
+    before ? make("p", {}, `${percent(before.probability)} of those at the second came from the first.`) : "",
   );
 }
 
@@ -51,11 +134,9 @@ function said(events) {
     : rows;
 }
 
-/** Edges as buttons; the share is the edge's probability. */
+/** Edges as buttons; shares of all that leave, or come, sum to one. */
 function ways(script, edges, onGo) {
-  return edges.slice(0, 12).map((one) => {
-    const row = shareRow(script.states[one.state].name, one.probability, () => onGo(one.state));
-    row.title = `taken by ${percent(Math.min(1, one.flow))} of courses`;
-    return row;
-  });
+  return edges
+    .slice(0, MOST)
+    .map((one) => shareRow(script.states[one.state].name, one.probability, () => onGo(one.state)));
 }

@@ -4,11 +4,15 @@ const LONGEST = 300;
 
 export const byId = (id) => document.getElementById(id);
 
-/** Make an element: attributes by name, listeners by "on...", children as nodes or texts. */
+/**
+ * Make an element: attributes by name, listeners by "on...", style properties by "--...", children
+ * as nodes or texts.
+ */
 export function make(tag, attributes = {}, ...children) {
   const found = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) found.addEventListener(name.slice(2), value);
+    else if (name.startsWith("--")) found.style.setProperty(name, value);
     else if (value === true) found.setAttribute(name, "");
     else if (value !== false && value != null) found.setAttribute(name, value);
   }
@@ -58,6 +62,11 @@ export function keep(content, name) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+/** Tell the rest of the page what happened; who cares listens to `elision:...` at the document. */
+export function announce(what, detail) {
+  document.dispatchEvent(new CustomEvent(`elision:${what}`, { detail }));
 }
 
 export function complain(problem) {

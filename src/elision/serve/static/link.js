@@ -3,7 +3,19 @@
 const PAUSE = 200; // milliseconds
 let waiting = null;
 
-const KEYS = ["view", "script", "telling", "least", "state", "search", "box"];
+const KEYS = [
+  "view",
+  "script",
+  "telling",
+  "done",
+  "say",
+  "states",
+  "least",
+  "step",
+  "state",
+  "search",
+  "box",
+];
 
 export function readLink() {
   clearTimeout(waiting);

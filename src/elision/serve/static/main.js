@@ -1,52 +1,62 @@
 // The page: what is shown, and what happens when something changes.
 
 import { ask, askFile, get, isAborted, scriptPath } from "./api.js";
-import { showDetails } from "./details.js";
-import { byId, complain, cut, keep, make, percent } from "./dom.js";
-import { Drawing } from "./drawing.js";
+import { announce, byId, complain, cut, keep, make, percent } from "./dom.js";
+import { isSaid, namedSteps } from "./ghosts.js";
 import { Learning } from "./learning.js";
 import { readLink, writeLink, writeSoon } from "./link.js";
+import { Pictures, narrow } from "./pictures.js";
+import { Player } from "./play.js";
+import { startSharing } from "./share.js";
 import { loadScripts, showScripts, showWhich } from "./shelf.js";
-import { showStory } from "./story.js";
 import { Telling } from "./telling.js";
-import { shownTheme, startTheme } from "./theme.js";
+import { Tellings } from "./tellings.js";
+import { startTheme } from "./theme.js";
 
 const VIEWS = ["explore", "scripts", "learn"];
-const LEAST = [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5];
-const PAUSE = 10; // milliseconds between two keys within which nothing is asked
-const narrow = matchMedia("(width < 700px)");
+const PAUSE = 5; // milliseconds between two keys within which nothing is asked
+const PATIENCE = 150; // after which the page says that it is at work
+const REST = 500; // without a key, after which a line counts as written, and other scripts are asked
 
 const page = {
   scripts: [],
   script: null, // what is known of the one that is shown
   state: readLink(),
-  plain: null, // the drawing without a telling
-  shown: null, // that one, or the one that was drawn for the telling
   asking: null,
+  isExample: false, // whether the telling is one that the page brought itself
+  lines: () => telling.lines.slice(0, 100),
+  finished: () => telling.finished,
 };
 
-const drawing = new Drawing(byId("drawing"), {
-  onState: (state) => showDetails(page.script, state, goTo),
-  onChoose: (state) => {
-    remember({ state: state === null ? "" : String(state) });
-    showDetails(page.script, state, goTo);
+const telling = new Telling({
+  onChange: ({ quietly = false } = {}) => {
+    if (!quietly) {
+      page.isExample = false;
+      player.stop();
+      rememberTelling();
+    }
+    clearTimeout(page.waiting);
+    page.waiting = setTimeout(restore, PAUSE);
   },
-  onMove: () => remember({ box: drawing.moved ? drawing.view.map(Math.round).join(",") : "" }),
+  onShow: () => pictures.mark(telling.answer, telling.least),
 });
-const telling = new Telling(() => {
-  remember({ telling: telling.text.trim() ? telling.text : "" });
-  clearTimeout(page.waiting);
-  page.waiting = setTimeout(explain, PAUSE);
-});
+const pictures = new Pictures({ page, remember, attempt, onStates: () => restore() });
+const player = new Player({ onFrame: showFrame, onEnd: endPlay });
 new Learning({
   onLearned: addLearned,
   onOpen: openScript,
-  onDone: (id) => page.state.view === "learn" && openScript(id),
+  onView: () => page.state.view !== "learn" && openView("learn"),
 });
+new Tellings(byId("tellings"));
 
 function remember(changes) {
   Object.assign(page.state, changes);
   if (!page.loading) writeSoon(page.state);
+}
+
+function rememberTelling() {
+  const { text, finished } = telling;
+  remember({ telling: page.isExample ? "" : text, done: finished && !page.isExample ? "1" : "" });
 }
 
 /** Go to another state of the page, from which the browser's back button leads to this one. */
@@ -74,6 +84,7 @@ async function showView() {
   for (const link of document.querySelectorAll("nav a"))
     if (link.dataset.view === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
+  if (view === "explore") telling.grow();
   if (view === "scripts") await showScripts(page.scripts, page.state.telling, openScript);
 }
 
@@ -88,7 +99,7 @@ async function addLearned(id) {
 }
 
 function openScript(id) {
-  turnTo({ view: "explore", script: id, state: "", search: "", box: "", least: "" });
+  turnTo({ view: "explore", script: id, step: "", state: "", search: "", box: "", least: "" });
   return attempt(load);
 }
 
@@ -104,7 +115,7 @@ async function load() {
     if (page.state.script && page.script?.id !== page.state.script) await loadScript();
     else if (page.state.view === "explore" && !page.script) page.state.view = "learn";
     await showView();
-    if (page.script) await restore();
+    if (page.script) await bringBack();
     if (script && !known) complain(`There is no script “${cut(script, 60)}” here.`);
   } finally {
     page.loading = false;
@@ -118,163 +129,164 @@ async function loadScript() {
   byId("name").replaceChildren(make("bdi", {}, cut(name)));
   document.title = `${cut(name, 60)} – Elision`;
   byId("summary").textContent = summary;
-  byId("telling-hint").textContent =
-    `One ${sentences ? "sentence or event" : "event"} a line; ? where you do not know what happened.`;
-  byId("events").replaceChildren(
-    ...events.slice(0, 500).map((event) => make("option", { value: cut(event) })),
-  );
-  telling.events = events;
+  const kind = sentences ? "sentence" : "event";
+  byId("hint").textContent =
+    `In solid ink what is told, in amber what was probably left out. Change any line: one ${kind} each, ? for what you do not know. A click or Tab puts an amber step in, Enter goes on to the next line.`;
   byId("examples").replaceChildren(
     "Examples:",
     ...examples.map((example) =>
-      make(
-        "button",
-        { type: "button", onclick: () => tell(example.telling.join("\n")) },
-        example.title,
-      ),
+      make("button", { type: "button", onclick: () => tellWhole(example.telling) }, example.title),
     ),
+    make("button", { type: "button", onclick: clear }, "Write your own"),
   );
-  drawing.chosen = null;
+  await pictures.load();
+  telling.know(pictures.outline.steps, events, sentences);
+  announce("script-shown", page.script);
 }
 
-async function restore() {
-  const { state, search, box } = page.state;
-  telling.text = page.state.telling;
-  byId("search").value = search;
-  await redraw();
-  if (/^\d+$/.test(state) && Number(state) < page.script.states.length)
-    drawing.choose(Number(state), { quietly: true });
-  const view = box.split(",").map(Number);
-  if (view.length === 4 && view.every(Number.isFinite) && view[2] > 0 && view[3] > 0)
-    drawing.look(view);
-  showDetails(page.script, drawing.chosen, goTo);
-}
-
-// --- the drawing ------------------------------------------------------------------------------
-
-function shape() {
-  const { least } = page.state;
-  const value = Number(least);
-  return {
-    least: least !== "" && value >= 0 && value <= 1 ? value : null,
-    direction: narrow.matches ? "TB" : "LR",
-  };
-}
-
-const lines = () => telling.lines.slice(0, 100);
-
-function show(found) {
-  page.shown = found;
-  drawing.show(found.svg);
-  showLeast(found);
-  find();
-}
-
-/** Draw once more, for another threshold or another shape of the window, and with the path. */
-async function redraw() {
-  const before = page.shown;
-  page.plain = await ask(`${scriptPath(page.script.id)}/drawing`, shape());
-  await explain();
-  if (page.shown === before) show(page.plain); // the telling got no answer
-}
-
-function showLeast({ least, hidden_states: states, hidden_edges: edges }) {
-  const slider = byId("least");
-  const nearest = LEAST.reduce(
-    (best, value, at) => (Math.abs(value - least) < Math.abs(LEAST[best] - least) ? at : best),
-    0,
-  );
-  if (document.activeElement !== slider) slider.value = nearest;
-  byId("least-shown").textContent = `${(100 * least).toFixed(least > 0 && least < 0.02 ? 1 : 0)}%`;
-  byId("least-shown").title = `${states} states and ${edges} edges are hidden`;
-  slider.setAttribute("aria-valuetext", `${percent(least)} of courses`);
-}
-
-/** Light up the path; what of it is not in the plain drawing comes with one of its own. */
-function light({ path, drawing: own }) {
-  byId("legend").hidden = path.states.length === 0;
-  if (own) show(own);
-  else if (page.shown !== page.plain) show(page.plain);
-  drawing.mark(path);
-}
-
-function goTo(state) {
-  if (drawing.node(state)) {
-    drawing.choose(state);
-    drawing.reveal(state);
-  } else attempt(() => uncover(state));
-}
-
-/** Show more of the script until a state is seen. */
-async function uncover(state) {
-  remember({ least: String(Math.min(page.script.states[state].chance, 1)) });
-  await redraw();
-  drawing.choose(state);
-}
-
-function find() {
-  const text = byId("search").value.trim().toLowerCase();
-  remember({ search: byId("search").value.trim() });
-  if (!text) {
-    drawing.search(null);
-    byId("found").textContent = "";
-    return null;
-  }
-  const states = page.script.states.filter(({ name, events }) =>
-    [name, ...events.map((one) => one.event)].some((event) => event.toLowerCase().includes(text)),
-  );
-  const hits = drawing.search(new Set(states.map(({ state }) => state)));
-  const hidden = states.length - hits.length;
-  byId("found").textContent = !states.length
-    ? "No step is told like this."
-    : `${hits.length} ${hits.length === 1 ? "step is" : "steps are"} told like this${hidden ? `, and ${hidden} that are hidden` : ""}.`;
-  return hits[0] ?? states[0]?.state ?? null;
+/** Show the telling of the link, or the script's own example. */
+async function bringBack() {
+  const { telling: text, done, say } = page.state;
+  const share = Number(say);
+  const least = say !== "" && share >= 0.05 && share <= 0.95 ? share : 0.5;
+  byId("say").value = Math.round(100 * (1 - least));
+  telling.least = least;
+  const [first] = page.script.examples;
+  page.isExample = !text && Boolean(first);
+  if (page.isExample) telling.set(first.telling.join("\n"), { finished: true });
+  else telling.set(text, { finished: done === "1" });
+  await restore();
+  await pictures.restore();
 }
 
 // --- the telling ------------------------------------------------------------------------------
 
-function tell(text) {
-  telling.text = text;
-  remember({ telling: text });
-  explain();
+/** Show a telling that is complete. */
+function tellWhole(lines) {
+  page.isExample = false;
+  telling.set(lines.join("\n"), { finished: true });
+  rememberTelling();
+  player.stop();
+  restore();
+}
+
+function clear() {
+  page.isExample = false;
+  telling.set("");
+  telling.go(0);
+  rememberTelling();
+  restore();
 }
 
 /** Ask about the telling as it is now, and forget questions about what it was before. */
-async function explain() {
+async function restore() {
   page.asking?.abort();
+  clearTimeout(page.resting);
+  if (!telling.finished) byId("verdict").textContent = "";
   const { signal } = (page.asking = new AbortController());
+  const late = setTimeout(() => working(true), PATIENCE);
   await attempt(async () => {
-    const question = { telling: lines(), drawing: shape() };
-    const found = await ask(`${scriptPath(page.script.id)}/explain`, question, signal);
-    telling.next = found.next;
-    showStory(found, (line, event) => telling.replace(line, event));
-    light(found);
-    byId("story").dataset.for = telling.text;
-    await showWhich(page.scripts, telling.text, page.script.id, openScript, signal);
+    const { finished } = telling;
+    const question = { telling: page.lines(), finished, path: pictures.split };
+    const { writing } = telling;
+    if (writing !== null && !page.rested && !finished) question.writing = writing;
+    const found = await ask(`${scriptPath(page.script.id)}/restore`, question, signal);
+    showAnswer(found);
+    page.resting = setTimeout(() => rest(signal), REST);
   });
+  clearTimeout(late);
+  if (!signal.aborted) working(false);
+}
+
+/** When nobody has typed for a while, a line counts as written; and is it of another script? */
+async function rest(signal) {
+  if (telling.writing !== null && telling.answer?.lines[telling.writing]?.kind === "writing") {
+    page.rested = true;
+    restore().finally(() => (page.rested = false));
+    return;
+  }
+  speak();
+  if (page.isExample) return;
+  await attempt(() => showWhich(page.scripts, telling.text, page.script.id, openScript, signal));
+}
+
+function working(isAtWork) {
+  byId("working").textContent = isAtWork ? "Working …" : "";
+  byId("lines").setAttribute("aria-busy", isAtWork);
+}
+
+function showAnswer(found) {
+  telling.show(found);
+  pictures.mark(found, telling.least);
+  byId("lines").dataset.for = telling.text;
+  const told = found.lines.some((line) => line.heard.length);
+  const button = byId("finish");
+  button.disabled = !told;
+  button.textContent = telling.finished ? "Go on writing" : "That is all";
+  byId("play").disabled = !told;
+  byId("verdict").textContent = found.judged ? verdict(found.judged) : "";
+  byId("verdict").classList.toggle("odd", found.judged?.odd ?? false);
+  if (page.isExample) byId("which").replaceChildren();
+  announce("telling-shown", { lines: page.lines() });
+}
+
+function verdict({ summary, odd, p }) {
+  if (!odd || p === null) return summary;
+  const share = p < 0.01 ? "Fewer than 1 in 100" : `About ${Math.round(100 * p)} in 100`;
+  return `${summary} ${share} tellings are as unusual.`;
+}
+
+/** Say for those who do not see it what was left out. */
+function speak() {
+  const { answer, least, steps } = telling;
+  const gaps = answer.gaps.filter((gap) => isSaid(gap, least));
+  const words = gaps.flatMap((gap) =>
+    namedSteps(gap, answer, least).map(
+      (step) => `${cut(steps[step].words, 60)}, ${percent(answer.steps[step].unsaid)}`,
+    ),
+  );
+  const [best] = answer.next;
+  const next = best && !telling.finished ? ` Next, probably ${cut(best.event, 60)}.` : "";
+  byId("spoken").textContent = words.length
+    ? `Probably left out: ${words.slice(0, 6).join("; ")}.${next}`
+    : next.trim();
+}
+
+// --- play -------------------------------------------------------------------------------------
+
+/** So many lines have been played: the gap before the next is shown with them. */
+function showFrame(shown) {
+  byId("play").textContent = "Stop";
+  byId("lines").classList.add("playing");
+  for (const row of byId("lines").children) {
+    const at = Number(row.dataset.gap ?? row.dataset.line) + (row.dataset.gap ? 0 : 0.5);
+    row.classList.toggle("played", at < shown);
+    if (at < shown && at >= shown - 1) row.scrollIntoView({ block: "nearest" });
+  }
+  pictures.mark(telling.answer, telling.least, shown);
+}
+
+function endPlay() {
+  byId("play").textContent = "Play";
+  byId("lines").classList.remove("playing");
+  for (const row of byId("lines").children) row.classList.remove("played");
+  pictures.mark(telling.answer, telling.least);
 }
 
 // --- files and links --------------------------------------------------------------------------
 
-const savePicture = (kind) =>
-  attempt(async () => {
-    const question = { ...shape(), telling: lines(), theme: shownTheme() };
-    keep(
-      await askFile(`${scriptPath(page.script.id)}/drawing.${kind}`, question),
-      `${page.script.id}.${kind}`,
-    );
-  });
-
 const saveAnswers = (kind) =>
   attempt(async () => {
-    const path = `${scriptPath(page.script.id)}/explain${kind === "csv" ? ".csv" : ""}`;
-    keep(await askFile(path, { telling: lines() }), `${page.script.id}-answers.${kind}`);
+    const path = `${scriptPath(page.script.id)}/restore${kind === "csv" ? ".csv" : ""}`;
+    const question = { telling: page.lines(), finished: telling.finished };
+    keep(await askFile(path, question), `${page.script.id}-answers.${kind}`);
   });
 
 async function copyLink() {
+  if (page.isExample) remember({ telling: telling.text, done: telling.finished ? "1" : "" });
   writeLink(page.state);
   const button = byId("copy");
-  const before = "Copy the link to all this";
+  const before = "Copy the link";
   try {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
@@ -286,51 +298,55 @@ async function copyLink() {
 
 // --- start ------------------------------------------------------------------------------------
 
-/** The explanation is open until somebody closes it. */
-function explainOnce() {
-  const how = byId("how");
-  how.open = localStorage.getItem("how") !== "closed";
-  how.addEventListener("toggle", () => localStorage.setItem("how", how.open ? "open" : "closed"));
-}
-
 function listen() {
   const click = (id, action) => byId(id).addEventListener("click", action);
   for (const link of document.querySelectorAll("nav a"))
     link.addEventListener("click", (event) => {
       event.preventDefault();
-      openView(link.dataset.view === "explore" && !page.script ? "learn" : link.dataset.view);
+      const view = link.dataset.view === "explore" && !page.script ? "learn" : link.dataset.view;
+      openView(view);
     });
   click("skip", (event) => {
     event.preventDefault();
-    byId("telling").focus();
+    telling.go(0);
   });
-  click("zoom-in", () => drawing.zoom(1.4));
-  click("zoom-out", () => drawing.zoom(1 / 1.4));
-  click("zoom-fit", () => drawing.fit());
-  for (const kind of ["svg", "png"]) click(`save-${kind}`, () => savePicture(kind));
+  document.addEventListener("elision:load-telling", (event) => {
+    event.preventDefault();
+    tellWhole(event.detail.lines);
+    byId("telling").scrollIntoView({ block: "start" });
+  });
+  click("finish", () => telling.finish(!telling.finished));
+  click("play", () => (player.playing ? player.stop() : player.play(telling.lines.length + 1)));
   for (const kind of ["json", "csv"]) click(`save-${kind}`, () => saveAnswers(kind));
   click("copy", copyLink);
-  byId("search").addEventListener("input", find);
-  byId("search").addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    const first = find();
-    if (first !== null) goTo(first);
+  startSharing(attempt, () => ({
+    script: page.script.id,
+    telling: page.lines(),
+    finished: telling.finished,
+    least: telling.least,
+  }));
+  byId("say").addEventListener("input", (event) => {
+    const least = 1 - event.target.value / 100;
+    remember({ say: least === 0.5 ? "" : least.toFixed(2) });
+    telling.say(least);
+    pictures.mark(telling.answer, least);
   });
-  byId("least").addEventListener("input", (event) => {
-    remember({ least: String(LEAST[event.target.value]), box: "" });
-    attempt(redraw);
-  });
-  narrow.addEventListener("change", () => page.script && attempt(redraw));
+  narrow.addEventListener("change", () => page.script && attempt(reshape));
   window.addEventListener("popstate", () => {
     page.state = readLink();
     attempt(load);
   });
 }
 
+/** Draw for another shape of the window. */
+async function reshape() {
+  await pictures.load();
+  await pictures.restore();
+  pictures.mark(telling.answer, telling.least);
+}
+
 startTheme();
-explainOnce();
 listen();
-showDetails(null, null, goTo);
 await attempt(async () => {
   page.scripts = await loadScripts();
   await load();

@@ -42,6 +42,8 @@ function card(script, share, onOpen) {
     `${script.events} events`,
     script.narratives === null ? null : `from ${script.narratives} tellings`,
     script.sentences ? "understands sentences" : null,
+    script.tellings ? `${script.tellings} tellings beside it` : null,
+    script.source || null,
   ].filter(Boolean);
   return make(
     "li",
@@ -82,8 +84,7 @@ async function identify(scripts, telling, signal) {
 export async function showWhich(scripts, telling, current, onOpen, signal) {
   const [best] = await identify(scripts, telling, signal);
   const place = byId("which");
-  if (!best || best.script === current) place.replaceChildren();
-  else if (best.script === null) place.textContent = "This sounds like none of the scripts.";
+  if (!best || best.script === current || best.script === null) place.replaceChildren();
   else
     place.replaceChildren(
       `This sounds like another script (${percent(best.probability)}): `,

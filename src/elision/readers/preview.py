@@ -1,0 +1,70 @@
+"""The beginning of a table, for somebody who has to say which column is which."""
+
+from __future__ import annotations
+
+import csv
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from elision.errors import InputError
+from elision.readers.guess import guessed
+from elision.readers.source import opened
+from elision.readers.table import parquet_errors, parquet_file, sniffed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from elision.readers.guess import Format
+    from elision.readers.source import Source
+
+ROWS = 5
+LONGEST_CELL = 80
+TABLES = ("csv", "tsv", "parquet")
+
+
+class Preview(NamedTuple):
+    """What a file seems to be, and, if it is a table, its columns and first rows."""
+
+    format: Format
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def preview(path: str | os.PathLike[str]) -> Preview:
+    """Look at the beginning of a file.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be read.
+    """
+    with opened(path, "utf-8") as file:
+        kind = guessed(file, dict.fromkeys(("case", "activity", "time", "domain")))
+        if kind == "parquet":
+            return _parquet(file)
+        return _text_table(file, kind) if kind in TABLES else Preview(kind, [], [])
+
+
+def _text_table(file: Source, kind: Format) -> Preview:
+    lines = file.lines(newline="")
+    header = next(lines, "")
+    mark = "\t" if kind == "tsv" else sniffed(header)[1]
+    reader = csv.reader(chain([header], lines), delimiter=mark)
+    try:
+        columns, *rows = [*islice(reader, ROWS + 1)] or [[]]
+    except csv.Error as error:
+        raise InputError(f"not valid CSV: {error}", where=file.name) from None
+    return Preview(kind, [name.strip() for name in columns], [_cells(row) for row in rows])
+
+
+def _parquet(file: Source) -> Preview:
+    table = parquet_file(file)
+    with parquet_errors(file.name):
+        first = next(table.iter_batches(batch_size=ROWS), None)
+        rows = [] if first is None else [_cells(row.values()) for row in first.to_pylist()]
+        return Preview("parquet", [*table.schema_arrow.names], rows)
+
+
+def _cells(row: Iterable[object]) -> list[str]:
+    return ["" if cell is None else str(cell)[:LONGEST_CELL] for cell in row]

@@ -1,0 +1,275 @@
+"""A restored telling to share: one file that needs nothing else, as HTML or PNG."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from elision.serve import messages
+from elision.serve.outlines import spoken
+from elision.serve.restore import restore
+from elision.show._boxes import Text, font
+from elision.show._outline_shapes import along, shifted
+from elision.show.outline_overlay import Laid
+from elision.show.outline_picture import laid_picture
+from elision.show.outline_svg import DARK, LIGHT, outline_svg
+from elision.show.words import cleaned, percent, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.outline import Outline
+    from elision.serve.shelf import Held
+    from elision.show._boxes import TextRole
+    from elision.show.outline_overlay import State
+    from elision.show.outline_picture import OutlinePicture
+    from elision.show.svg import Theme
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+NAMED = 4
+"""Steps of a gap that are named at most."""
+
+MARGIN, LINE, INDENT = 20.0, 22.0, 26.0
+PALEST = 0.55
+
+
+class Row(NamedTuple):
+    """A line of the restored telling: told, or left out with a probability."""
+
+    text: str
+    unsaid: float | None
+
+
+class Card(NamedTuple):
+    """What a card says."""
+
+    title: str
+    headline: str
+    rows: list[Row]
+    verdict: str
+    laid: Laid
+
+
+def card_of(held: Held, sharing: messages.Sharing) -> Card:
+    """Put together what there is to say about a telling.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> from elision.serve.shelf import Held
+    >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
+    >>> door = Held("door", "Answering the door", script)
+    >>> card_of(door, messages.Sharing(["hear doorbell", "open door"])).headline
+    '2 lines told, 4 steps left unsaid'
+    """
+    outline = held.script.outline()
+    found = restore(held, messages.Asking(sharing.telling, finished=sharing.finished))
+    rows: list[Row] = []
+    for place, gap in enumerate(found.gaps):
+        rows += _left_out(outline, gap, found.steps, sharing.least)
+        for line in found.lines[place : place + 1]:
+            if line.kind != "blank":
+                rows.append(Row(cleaned(line.text), None))
+    told = sum(row.unsaid is None for row in rows)
+    unsaid = sum(not one.lines and one.unsaid >= sharing.least for one in found.steps)
+    return Card(
+        cleaned(held.name),
+        f"{_counted(told, 'line')} told, {_counted(unsaid, 'step')} left unsaid",
+        rows,
+        found.judged.summary if found.judged else "",
+        _laid(found, sharing.least),
+    )
+
+
+def as_html(held: Held, sharing: messages.Sharing) -> bytes:
+    """The card as a page of its own: no script, nothing from elsewhere."""
+    card = card_of(held, sharing)
+    drawn = laid_picture(held.script.outline(), card.laid, "")
+    rows = "\n".join(map(_row, card.rows))
+    judged = f'<p class="verdict">{escape(card.verdict)}</p>' if card.verdict else ""
+    text = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{escape(card.title)}: {escape(card.headline)}</title>
+<style>{_style(sharing.theme)}</style>
+</head>
+<body>
+<main>
+<h1>{escape(card.title)}</h1>
+<p class="headline">{escape(card.headline)}</p>
+<ol>
+{rows}
+</ol>
+{judged}
+<figure>{outline_svg(drawn, theme=sharing.theme)}
+<figcaption>What usually happens, with this telling laid over it.</figcaption></figure>
+<footer>Restored with Elision.</footer>
+</main>
+</body>
+</html>
+"""
+    return text.encode()
+
+
+def as_png(held: Held, sharing: messages.Sharing) -> bytes:
+    """The card as a picture.
+
+    Raises
+    ------
+    InputError
+        If matplotlib, which PNG needs, is not installed.
+    """
+    from elision.show.outline_raster import rendered_outline  # noqa: PLC0415 - needs matplotlib
+
+    card = card_of(held, sharing)
+    drawn = _headed(laid_picture(held.script.outline(), card.laid, ""), card)
+    theme: Theme = "dark" if sharing.theme == "dark" else "light"
+    return rendered_outline(outline_svg(drawn, theme=theme), "png", dark=theme == "dark")
+
+
+def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
+    """The outline with a telling laid over it, as an SVG or PNG file.
+
+    Raises
+    ------
+    InputError
+        If matplotlib, which PNG needs, is not installed.
+    """
+    card = card_of(held, sharing)
+    laid = card.laid if card.rows else None
+    text = outline_svg(laid_picture(held.script.outline(), laid, card.title), theme=sharing.theme)
+    if kind == "svg":
+        return text.encode()
+    from elision.show.outline_raster import rendered_outline  # noqa: PLC0415 - needs matplotlib
+
+    return rendered_outline(text, kind, dark=sharing.theme == "dark")
+
+
+# --- what it says -----------------------------------------------------------------------------
+
+
+def _left_out(
+    outline: Outline, gap: messages.Gap, steps: Sequence[messages.StepNow], least: float
+) -> list[Row]:
+    shown = [step for step in gap.steps if steps[step].unsaid >= least]
+    if gap.something < least:
+        return []
+    shown = shown or sorted(gap.steps, key=lambda step: -steps[step].unsaid)[:1]
+    named = [f"{spoken(outline, step)} ({percent(steps[step].unsaid)})" for step in shown[:NAMED]]
+    more = len(shown) - NAMED
+    if more > 0:
+        named.append(f"{more} more")
+    last = f" and {named[-1]}" if len(named) > 1 else ""
+    text = ", ".join(named[:-1] if last else named) + last
+    return [Row(f"left out here ({percent(gap.something)}): probably {text}", gap.something)]
+
+
+def _laid(found: messages.Restored, least: float) -> Laid:
+    states: list[State] = []
+    for one in found.steps:
+        if one.lines:
+            states.append("astray" if one.astray else "told")
+        else:
+            states.append("unsaid" if one.unsaid >= least else "faded")
+    strange = [line.text for line in found.lines if line.kind == "unknown"]
+    return Laid(
+        tuple(states),
+        tuple(tuple(line + 1 for line in one.lines) for one in found.steps),
+        tuple(1.0 if one.lines else one.unsaid for one in found.steps),
+        tuple(strange),
+        sum(line.kind != "blank" for line in found.lines),
+    )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+# --- as HTML ----------------------------------------------------------------------------------
+
+
+def _row(row: Row) -> str:
+    if row.unsaid is None:
+        return f'<li class="told"><bdi>{escape(row.text)}</bdi></li>'
+    ink = PALEST + (1 - PALEST) * row.unsaid
+    return f'<li class="unsaid" style="opacity: {ink:.2f}"><bdi>{escape(row.text)}</bdi></li>'
+
+
+def _style(theme: Theme) -> str:
+    def rules(colours: dict[str, str]) -> str:
+        return (
+            f":root {{ --paper: {colours['paper']}; --ink: {colours['ink']};"
+            f" --soft: {colours['soft']}; --unsaid: {colours['unsaid-line']}; }}"
+        )
+
+    plain = rules(DARK if theme == "dark" else LIGHT)
+    if theme == "auto":
+        plain += f"@media (prefers-color-scheme: dark) {{ {rules(DARK)} }}"
+    return f"""{plain}
+body {{ margin: 0; background: var(--paper); color: var(--ink);
+  font: 17px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif; }}
+main {{ max-width: 1120px; margin: 0 auto; padding: 24px 16px; }}
+h1 {{ font-size: 1.5rem; margin: 0; }}
+.headline {{ font-size: 1.15rem; margin: 4px 0 16px; color: var(--soft); }}
+ol {{ padding: 0; list-style: none; max-width: 46rem; }}
+li {{ padding: 3px 0; overflow-wrap: anywhere; }}
+.told {{ font-weight: 600; }}
+.unsaid {{ color: var(--unsaid); font-style: italic; padding-left: 26px; }}
+figure {{ margin: 24px 0 8px; overflow-x: auto; }}
+figure svg {{ max-width: 100%; height: auto; }}
+figcaption, footer, .verdict {{ color: var(--soft); }}
+"""
+
+
+# --- as a picture -----------------------------------------------------------------------------
+
+
+def _headed(picture: OutlinePicture, card: Card) -> OutlinePicture:
+    """The outline with the title and the telling above it."""
+    room = picture.width - 2 * MARGIN
+    texts: list[Text] = []
+    y = MARGIN
+
+    def write(text: str, role: TextRole, indent: float = 0.0) -> None:
+        nonlocal y
+        size, bold = font(role)
+        for line in wrapped(text, room - indent, size, bold=bold, lines=3):
+            y += max(LINE, size * 1.35)
+            texts.append(Text(MARGIN + indent, round(y - LINE / 3, 1), line, role))
+
+    write(card.title, "title")
+    write(card.headline, "caption")
+    y += LINE / 3
+    for row in card.rows:
+        told = row.unsaid is None
+        write(row.text, "line" if told else "ghost", 0.0 if told else INDENT)
+    y += LINE / 3
+    if card.verdict:
+        write(card.verdict, "caption")
+    below = moved(picture, y)
+    return replace(
+        below,
+        height=round(picture.height + y, 1),
+        title=card.title,
+        texts=(*texts, *below.texts),
+    )
+
+
+def moved(picture: OutlinePicture, down: float) -> OutlinePicture:
+    """The same picture, further down."""
+    return replace(
+        picture,
+        boxes=tuple(shifted(one, 0, down) for one in picture.boxes),
+        frames=tuple(shifted(one, 0, down) for one in picture.frames),
+        notes=tuple(shifted(one, 0, down) for one in picture.notes),
+        texts=tuple(shifted(one, 0, down) for one in picture.texts),
+        links=tuple(replace(one, curve=along(one.curve, 0, down)) for one in picture.links),
+        keys=tuple(
+            replace(one, y=round(one.y + down, 1), text=shifted(one.text, 0, down))
+            for one in picture.keys
+        ),
+    )

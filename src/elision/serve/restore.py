@@ -1,0 +1,260 @@
+"""A telling restored: what it tells, what it left out, what comes next, and what is odd about it.
+
+This is the one answer that the page is drawn from: the text and the outline show the same numbers
+because there are no others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elision.ask._filters import first_filter
+from elision.ask.heard import name_of
+from elision.ask.restoring import left_out
+from elision.errors import InputError
+from elision.outline import steps_told
+from elision.serve import messages
+from elision.serve.lines import understood
+from elision.serve.nearest import Nearest
+from elision.serve.verdict import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elision.ask.align import Aligned
+    from elision.ask.restoring import LeftOut
+    from elision.observations import Observation
+    from elision.script import Script
+    from elision.serve.lines import Said
+    from elision.serve.messages import LineKind
+    from elision.serve.shelf import Held
+
+CLEAR = 0.9
+"""Share of its likeliest event above which a sentence is not called vague."""
+
+LISTED = 0.02
+"""Steps of a gap that are less probable are not listed."""
+
+PROBABLE = 0.5
+"""An open place is taken for an event that is more probable than this."""
+
+MOST_NEAREST = 500
+"""Events among which the nearest are sought."""
+
+
+def restore(held: Held, asking: messages.Asking) -> messages.Restored:
+    """Restore a telling line by line.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> from elision.serve.shelf import Held
+    >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
+    >>> found = restore(Held("door", "door", script), messages.Asking(["open door"]))
+    >>> names = [step.name for step in script.outline().steps]
+    >>> [(names[step], round(found.steps[step].unsaid, 2)) for step in found.gaps[0].steps][:2]
+    [('hear doorbell', 0.97), ('walk to door', 0.96)]
+    >>> found.judged is None
+    True
+    """
+    said = understood(held, asking.telling, writing=asking.writing)
+    told = [one for one in said if one.kind not in ("unknown", "writing")]
+    names = [_name(one.heard) for one in told]
+    finished = asking.finished and any(names)
+    options = _options(held, told, names, asking.top)
+    assumed = _assumed(names, options)
+    steps = steps_told(held.script.outline(), assumed)
+    lines = _lines(held, asking.telling, said, told, steps)
+    for place, offered in options.items():
+        lines[told[place].line].options = offered
+    left = left_out(
+        held.script.outline(),
+        steps,
+        finished=finished,
+        places=_places(told, len(asking.telling)),
+    )
+    gaps = _gaps(left, len(lines))
+    now = _steps(left, told, steps)
+    following, ended = ([], 1.0) if finished else _next(held.script, assumed, asking.top)
+    return messages.Restored(
+        lines=lines,
+        gaps=gaps,
+        steps=now,
+        next=following,
+        ended=ended,
+        judged=judged(held.script, said, names, steps, lines, gaps, now) if finished else None,
+        path=_path(held.script, names) if asking.path else None,
+        note="",
+    )
+
+
+def _name(heard: Observation) -> str | None:
+    return None if heard is None else name_of(heard)
+
+
+# --- lines ------------------------------------------------------------------------------------
+
+
+def _lines(
+    held: Held,
+    telling: Sequence[str | None],
+    said: Sequence[Said],
+    told: Sequence[Said],
+    steps: Sequence[int | None],
+) -> list[messages.ToldLine]:
+    """What each line was taken for."""
+    step_of = {id(one): step for one, step in zip(told, steps, strict=True)}
+    found = []
+    for number, text in enumerate(telling):
+        here = [one for one in said if one.line == number]
+        heard = [
+            messages.Heard(name_of(one.heard), step_of[id(one)])
+            for one in here
+            if one.heard is not None
+        ]
+        kind = _kind(here)
+        parts = [*dict.fromkeys(one.text for one in here)]
+        near = _near(held, text or "") if kind in ("unknown", "writing") else []
+        whole = "?" if text is None else text
+        found.append(messages.ToldLine(whole, kind, heard, parts, near, [], []))
+    return found
+
+
+def _kind(here: Sequence[Said]) -> LineKind:
+    """The kind of a line: of its parts, the one that needs most attention."""
+    kinds = {one.kind for one in here}
+    order: tuple[LineKind, ...] = ("writing", "unknown", "gap", "sentence", "event")
+    return next((kind for kind in order if kind in kinds), "blank")
+
+
+def _near(held: Held, text: str) -> list[str]:
+    events = held.script.events[:MOST_NEAREST]
+    return held.remember(("nearest",), lambda: Nearest(events)).to(text)
+
+
+def _options(
+    held: Held, told: Sequence[Said], names: Sequence[str | None], top: int
+) -> dict[int, list[messages.Answer]]:
+    """Answers for open places, and what sentences that are not clear may stand for."""
+    found: dict[int, list[messages.Answer]] = {}
+    if None in names:
+        for filling in held.script.fill([*names], top=top):
+            answers = [messages.Answer(one.event, one.probability) for one in filling.answers]
+            found[filling.position] = answers
+    vague = [place for place, one in enumerate(told) if _is_vague(one)]
+    if not vague:
+        return found
+    items: list[Observation] = [*names]
+    for place in vague:
+        items[place] = told[place].heard
+    try:
+        resolved = held.script.resolve(items, top=top)
+    except InputError:  # the script cannot tell this: nothing is better than the words alone
+        return found
+    for one in resolved:
+        if one.position in vague:
+            found[one.position] = [
+                messages.Answer(each.event, each.probability) for each in one.candidates
+            ]
+    return found
+
+
+def _assumed(
+    names: Sequence[str | None], options: Mapping[int, list[messages.Answer]]
+) -> list[str | None]:
+    """What was told, with open places taken for what they probably stand for."""
+    found = [*names]
+    for place, name in enumerate(names):
+        best = options.get(place, [])[:1] if name is None else []
+        if best and best[0].probability >= PROBABLE:
+            found[place] = best[0].event
+    return found
+
+
+def _is_vague(said: Said) -> bool:
+    if not isinstance(said.heard, Mapping):
+        return False
+    return max(said.heard.values()) < CLEAR * math.fsum(said.heard.values())
+
+
+# --- what was left out ------------------------------------------------------------------------
+
+
+def _places(told: Sequence[Said], count: int) -> list[int]:
+    """The gap before each told event: what is left out within a line belongs after it."""
+    lines = [one.line for one in told]
+    first = [at == 0 or lines[at - 1] != line for at, line in enumerate(lines)]
+    return [line if begins else line + 1 for line, begins in zip(lines, first, strict=True)] + [
+        count
+    ]
+
+
+def _gaps(left: LeftOut, count: int) -> list[messages.Gap]:
+    gaps = [messages.Gap(0.0, [], []) for _ in range(count + 1)]
+    for place, something in enumerate(left.something.tolist()):
+        gaps[place].something = max(something, 0.0)
+    for step in np.flatnonzero(left.unsaid >= LISTED).tolist():
+        gaps[int(left.place[step])].steps.append(step)
+    return gaps
+
+
+def _steps(
+    left: LeftOut, told: Sequence[Said], steps: Sequence[int | None]
+) -> list[messages.StepNow]:
+    found = [messages.StepNow(step, [], p, False) for step, p in enumerate(left.unsaid.tolist())]
+    for one, step in zip(told, steps, strict=True):
+        if step is not None and one.line not in found[step].lines:
+            found[step].lines.append(one.line)
+    return found
+
+
+# --- what comes next, and through which states it goes ------------------------------------------
+
+
+def _next(
+    script: Script, names: Sequence[str | None], top: int
+) -> tuple[list[messages.Answer], float]:
+    """What is told next, and the probability that nothing is."""
+    number = {event: o for o, event in enumerate(script.events)}
+    state = first_filter(script)
+    for name in names:
+        if name is not None:
+            state = state.tell(number[name])
+    chances = np.exp(state.next_log_probs())
+    order = np.argsort(-chances[:-1], kind="stable")[:top].tolist()
+    found = [messages.Answer(script.events[o], float(chances[o])) for o in order]
+    return found, float(chances[-1])
+
+
+def _path(script: Script, names: Sequence[str | None]) -> messages.Path:
+    """The states and edges of the most probable path."""
+    try:
+        aside = set(script.align([*names]).spurious)
+        kept = [name for index, name in enumerate(names) if index not in aside]
+        aligned = script.align(kept) if kept else None
+    except InputError:
+        aligned = None
+    return messages.Path([], []) if aligned is None else _passed(script, kept, aligned)
+
+
+def _passed(script: Script, told: Sequence[str | None], aligned: Aligned) -> messages.Path:
+    number = {name: k for k, name in enumerate(script.states)}
+    parts: dict[int, messages.Passed] = {}
+    states = [0]
+    for step in aligned.steps:
+        if step.state is None:
+            continue
+        state = number[step.state]
+        states.append(state)
+        if step.position is None:
+            parts.setdefault(state, messages.Passed(state, "silent"))
+        else:
+            filled = told[step.position] is None
+            parts[state] = messages.Passed(state, "filled" if filled else "told")
+    states.append(script.size - 1)
+    return messages.Path([*parts.values()], [*dict.fromkeys(pairwise(states))])

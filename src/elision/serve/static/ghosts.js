@@ -1,0 +1,105 @@
+// What was left out, in words: one ghost line in a gap, as dark as it is probable, or a thin tick.
+
+import { cut, make, named, percent } from "./dom.js";
+
+const LISTED = 0.05; // steps of a gap less probable than this are not named
+const TICK = 0.1; // gaps less probable than this have no tick
+const NAMED = 4;
+const PROBABLE = 0.25; // share of the likeliest next event that is worth the word
+const PALEST = 0.84; // paler is not legible
+
+/** How dark what is so probable is drawn; it stays legible. */
+const ink = (share) => ({
+  "--ink": (PALEST + (1 - PALEST) * share).toFixed(3),
+  "--weight": Math.round(350 + 350 * share),
+});
+
+/** Steps of a gap that are named at a threshold: those above it, or else the likeliest one. */
+export function namedSteps(gap, answer, least) {
+  const above = gap.steps.filter((step) => answer.steps[step].unsaid >= least);
+  if (above.length) return above;
+  return likeliest(gap, answer) === null ? [] : [likeliest(gap, answer)];
+}
+
+/** The likeliest step of a gap, null if there is none. */
+export function likeliest(gap, answer) {
+  return gap.steps.reduce(
+    (best, step) =>
+      best === null || answer.steps[step].unsaid > answer.steps[best].unsaid ? step : best,
+    null,
+  );
+}
+
+/** Whether a gap is spoken of at a threshold. */
+export const isSaid = (gap, least) => gap.steps.length > 0 && gap.something >= least;
+
+/** What stands in a gap: a ghost line, a tick that opens, or nothing. */
+export function gapContent({ gap, answer, steps, least, open, onTake, onToggle }) {
+  const flags = gap.flags.map((flag) =>
+    make("span", { class: "flag" }, named(flag.event), `: ${flag.note}`),
+  );
+  if (!gap.steps.length || (gap.something < TICK && !isSaid(gap, least))) return flags;
+  if (!isSaid(gap, least) && !open) return [tick(gap, onToggle), ...flags];
+  const every = gap.steps.filter((step) => answer.steps[step].unsaid >= LISTED);
+  const chosen = open ? every : namedSteps(gap, answer, least).slice(0, NAMED);
+  const rest = every.filter((step) => !chosen.includes(step)).length;
+  const surely = chosen.every((step) => answer.steps[step].unsaid >= 0.5);
+  const words = chosen.map((step) => taken(steps[step], answer.steps[step].unsaid, onTake));
+  const lead = `something was left out here (${percent(gap.something)}): ${gap.something >= 0.5 ? "probably" : "perhaps"} `;
+  const more = rest || open ? toggle(open, rest, gap, least, onToggle) : null;
+  return [
+    make("span", { class: "ghost", ...ink(gap.something) }, lead, ...joined(words, surely), more),
+    ...flags,
+  ];
+}
+
+/** What probably comes next, as a ghost line below the last one. */
+export function nextContent({ answer, offered, onTake }) {
+  if (answer.ended >= 0.5) return ["nothing more, probably; is that all?"];
+  const words = offered.slice(0, 3).map(({ event, words: said, probability }) =>
+    taken({ event, words: said }, probability, () => onTake(event, said)),
+  );
+  const lead = offered[0]?.probability >= PROBABLE ? "next, probably " : "next, perhaps ";
+  return words.length ? [lead, ...joined(words, false)] : [];
+}
+
+function taken(step, share, onTake) {
+  return make(
+    "button",
+    {
+      type: "button",
+      class: "take",
+      ...ink(share),
+      title: "Put this line in",
+      "data-step": step.step,
+      onclick: () => onTake(step),
+    },
+    named(cut(step.words, 80)),
+    make("span", { class: "share" }, ` ${percent(share)}`),
+  );
+}
+
+function joined(words, surely) {
+  const last = surely ? " and " : " or ";
+  return words.flatMap((word, at) =>
+    at === 0 ? [word] : [at === words.length - 1 ? last : ", ", word],
+  );
+}
+
+function tick(gap, onToggle) {
+  const text = `Something may have been left out here (${percent(gap.something)})`;
+  return make(
+    "button",
+    { type: "button", class: "tick", "aria-label": text, title: text, onclick: onToggle },
+    make("span", { "aria-hidden": "true" }),
+  );
+}
+
+function toggle(open, rest, gap, least, onToggle) {
+  const text = open ? (isSaid(gap, least) ? "fewer" : "hide") : `${rest} more`;
+  return make(
+    "button",
+    { type: "button", class: "more", "aria-expanded": String(open), onclick: onToggle },
+    text,
+  );
+}

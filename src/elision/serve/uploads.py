@@ -1,0 +1,121 @@
+"""Files that were sent to the page: kept in one temporary folder, the last few of them."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+import tempfile
+from collections import OrderedDict
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from elision.errors import InputError
+from elision.readers import read
+from elision.serve.corpus_messages import Choices, Looked
+from elision.serve.process import answer
+from elision.serve.worker import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elision.corpus import Corpus
+    from elision.serve.shelf import Held
+
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".txt", ".xes", ".parquet")
+MOST_UPLOADS = 8
+"""Files that are kept; the oldest goes first."""
+
+SECONDS = 120.0
+"""How long it may take to look at a file."""
+
+
+class Upload(NamedTuple):
+    """A file, and what it was called."""
+
+    id: str
+    name: str
+    path: Path
+
+
+class Uploads:
+    """Keeps files under names of its own, and has a worker look at them, one at a time."""
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._kept: OrderedDict[str, Upload] = OrderedDict()
+        self._turn = asyncio.Lock()
+
+    def keep(self, content: bytes, filename: str) -> Upload:
+        """Keep the content of a file; its name says only what kind of file it is.
+
+        Raises
+        ------
+        InputError
+            If that is none of the kinds that can be read.
+        """
+        name = Path(filename.replace("\\", "/")).name
+        suffix = Path(name).suffix.lower()
+        if suffix not in SUFFIXES:
+            expected = ", ".join(SUFFIXES)
+            problem = f"a file of the kind {suffix[:20] or 'without suffix'!r}"
+            raise InputError(f"{problem}, expected one of {expected}")
+        path = self.folder() / f"tellings{suffix}"
+        path.write_bytes(content)
+        upload = Upload(secrets.token_urlsafe(12), Path(name).stem[:100] or "tellings", path)
+        self._kept[upload.id] = upload
+        while len(self._kept) > MOST_UPLOADS:
+            _, old = self._kept.popitem(last=False)
+            shutil.rmtree(old.path.parent, ignore_errors=True)
+        return upload
+
+    def get(self, number: str) -> Upload | None:
+        """Return the file of this id, if it is still there."""
+        return self._kept.get(number)
+
+    def folder(self) -> Path:
+        """Make a new folder that is deleted when all is."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="elision-")
+        return Path(tempfile.mkdtemp(dir=self._folder.name))
+
+    async def look(self, upload: Upload, choices: Choices) -> Looked:
+        """Say what a file seems to be."""
+        with self._working() as folder:
+            plan = Plan("look", str(upload.path), str(folder), upload.name, choices)
+            word = await self._answer(plan, "looked")
+        found = msgspec.convert(word["found"], Looked)
+        found.upload = upload.id
+        return found
+
+    async def tellings(self, upload: Upload, choices: Choices, held: Held) -> Corpus:
+        """Return the tellings of a file as events of a script."""
+        with self._working() as folder:
+            script = folder / "script.json"
+            await asyncio.to_thread(held.script.save, script)
+            plan = Plan("tell", str(upload.path), str(folder), upload.name, choices, str(script))
+            word = await self._answer(plan, "told")
+            return await asyncio.to_thread(read, folder / word["file"])
+
+    async def _answer(self, plan: Plan, kind: str) -> dict[str, Any]:
+        async with self._turn:
+            return await answer(plan, kind, SECONDS)
+
+    @contextmanager
+    def _working(self) -> Iterator[Path]:
+        """A folder that is there only as long as it is needed."""
+        folder = self.folder()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Delete everything."""
+        self._kept.clear()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None

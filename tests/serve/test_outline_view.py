@@ -1,0 +1,195 @@
+"""The drawings below the telling: the outline that stays, and the states it is split into."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from visiting import line, step, tell, view_box
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+DOOR = "script=answering-the-door"
+STATES = "script=answering-the-doorbell&states=1"
+PLACES = """[...document.querySelectorAll("#outline .step > rect, #outline .link path")].map(
+  (one) => ["x", "y", "width", "height", "d"].map((name) => one.getAttribute(name)).join())"""
+
+
+class TestOutline:
+    def test_nothing_moves_while_one_writes(self, visit: Callable[..., Page]) -> None:
+        page = visit(DOOR)
+        places, view = page.evaluate(PLACES), view_box(page)
+        tell(page, "take parcel\nsign for parcel\nhear doorbell")
+        assert page.evaluate(PLACES) == places
+        tell(page, "hear doorbell\nsay goodbye\nclose door", done=True)
+        assert (page.evaluate(PLACES), view_box(page)) == (places, view)
+        expect(step(page, "say goodbye")).to_have_class("step told")
+        expect(step(page, "say goodbye").locator(".mark")).to_have_text("line 2")
+        expect(step(page, "walk to door")).to_have_class("step unsaid")
+
+    def test_what_is_still_to_come_is_not_unsaid(self, visit: Callable[..., Page]) -> None:
+        page = visit(DOOR)
+        tell(page, "walk to door")
+        expect(step(page, "hear doorbell")).to_have_class("step unsaid")
+        expect(step(page, "close door")).to_have_class("step")
+
+    def test_a_step_and_an_arrow_tell_all_about_themselves(
+        self, visit: Callable[..., Page]
+    ) -> None:
+        page = visit(DOOR)
+        tell(page, "hear doorbell\nopen door", done=True)
+        step(page, "walk to door").hover()
+        details = page.locator("#details")
+        expect(details.locator("h3")).to_have_text("walk to door")
+        expect(details).to_contain_text(re.compile(r"Told in \d+% of tellings, done in >?\d+%"))
+        expect(details).to_contain_text(re.compile(r"not told; done unsaid so far with \d+%"))
+        step(page, "open door").click()
+        page.mouse.move(5, 5)
+        expect(details.locator("h3")).to_have_text("open door")
+        details.get_by_role("button", name="look through peephole").click()
+        expect(details.locator("h3")).to_have_text("look through peephole")
+        page.locator('#outline .link[data-before=""] .reach').dispatch_event("click")
+        expect(details).to_contain_text("Most tellings begin with hear doorbell")
+        page.locator('#outline .link[data-before="0"] .reach').dispatch_event("click")
+        expect(details).to_contain_text(re.compile(r"hear doorbell, then walk to door: \d+ of \d+"))
+
+    def test_the_panel_starts_at_its_top(self, visit: Callable[..., Page]) -> None:
+        page = visit(STATES, size=(1280, 500))
+        page.locator(".node", has_text="open door").first.click()
+        page.evaluate("document.getElementById('details').scrollTop = 60")
+        page.locator(".node", has_text="take parcel").first.click()
+        assert page.evaluate("document.getElementById('details').scrollTop") == 0
+
+    @pytest.mark.parametrize("script", ["answering-the-door", "forty-steps"])
+    def test_zoom_pan_and_fit(self, visit: Callable[..., Page], script: str) -> None:
+        page = visit(f"script={script}")
+        whole = view_box(page)
+        assert whole[:2] == [0, 0]
+        place = page.locator("#outline")
+        place.scroll_into_view_if_needed()
+        page.wait_for_timeout(500)  # the wheel zooms when the page has come to rest
+        box = place.bounding_box()
+        assert box
+        x, y = box["x"] + box["width"] / 2, box["y"] + 40
+        page.mouse.move(x, y)
+        page.mouse.wheel(0, -200)
+        page.wait_for_function(
+            "wide => document.querySelector('#outline > svg').viewBox.baseVal.width < wide",
+            arg=whole[2],
+        )
+        zoomed = view_box(page)
+        page.mouse.down()
+        page.mouse.move(x - 80, y + 20, steps=4)
+        page.mouse.up()
+        dragged = view_box(page)
+        assert dragged[0] > zoomed[0]
+        assert dragged[2] == zoomed[2]
+        page.get_by_role("button", name="Fit").click()
+        assert view_box(page) == whole
+        page.get_by_role("button", name="Zoom out").click()
+        assert view_box(page) == whole
+        page.mouse.wheel(0, 200)
+        page.wait_for_timeout(100)
+        assert view_box(page) == whole
+
+    def test_two_fingers_zoom(self, visit: Callable[..., Page]) -> None:
+        page = visit(DOOR, size=(390, 844), has_touch=True, is_mobile=True)
+        whole = view_box(page)
+        page.evaluate(
+            """() => {
+              const place = document.querySelector("#outline > svg");
+              const box = place.getBoundingClientRect();
+              const send = (kind, pointerId, x) => place.dispatchEvent(
+                new PointerEvent(kind, {
+                  pointerId, bubbles: true, pointerType: "touch",
+                  clientX: box.x + x, clientY: box.y + 60,
+                }));
+              send("pointerdown", 1, 100);
+              send("pointerdown", 2, 160);
+              send("pointermove", 2, 260);
+              send("pointerup", 1, 100);
+              send("pointerup", 2, 260);
+            }"""
+        )
+        assert view_box(page)[2] < whole[2] / 1.5
+
+    def test_everything_by_keyboard(self, visit: Callable[..., Page]) -> None:
+        page = visit(DOOR)
+        page.get_by_role("button", name="Save the picture as PNG").focus()
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#details h3")).to_have_text("walk to door")
+        page.keyboard.press("Enter")
+        expect(step(page, "walk to door")).to_have_class(re.compile("chosen"))
+        whole = view_box(page)
+        page.keyboard.press("+")
+        assert view_box(page)[2] < whole[2]
+        page.keyboard.press("0")
+        assert view_box(page) == whole
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")  # the first step of the details
+        expect(page.locator("#details h3")).to_have_text("hear doorbell")
+        page.get_by_role("link", name="Skip to the telling").focus()
+        page.keyboard.press("Enter")
+        expect(line(page, 1)).to_be_focused()
+
+    def test_search_finds_steps(self, visit: Callable[..., Page]) -> None:
+        page = visit(DOOR)
+        search = page.get_by_label("Find a step")
+        search.fill("visitor")
+        expect(page.locator("#found")).to_have_text("2 steps are told like this.")
+        expect(page.locator(".step.hit")).to_have_count(2)
+        search.press("Enter")
+        expect(page.locator("#details h3")).to_have_text("greet visitor")
+        search.fill("nowhere")
+        expect(page.locator("#found")).to_have_text("No step is told like this.")
+
+
+class TestStates:
+    def test_the_outline_is_split_into_states(
+        self, visit: Callable[..., Page], screenshots: Path
+    ) -> None:
+        page = visit("script=answering-the-doorbell")
+        expect(page.locator("#drawing")).to_be_hidden()
+        page.get_by_role("button", name="Split into states").click()
+        expect(page.locator("#drawing .node.told").first).to_be_visible()
+        expect(page.locator("#outline")).to_be_hidden()
+        page.screenshot(path=screenshots / "states.png", full_page=True)
+        whole = view_box(page, "#drawing")
+        tell(page, "hear doorbell\n?\nopen door")
+        expect(page.locator(".node.filled")).to_have_attribute("data-state", "2")
+        assert view_box(page, "#drawing") == whole
+        page.get_by_role("button", name="Back to the outline").click()
+        expect(page.locator("#outline .step.told").first).to_be_visible()
+
+    def test_a_state_and_an_edge_tell_all_about_themselves(
+        self, visit: Callable[..., Page]
+    ) -> None:
+        page = visit(STATES)
+        page.locator(".node", has_text="take parcel").first.hover()
+        details = page.locator("#details")
+        expect(details).to_contain_text("Passed by 50% of courses; left unsaid in 30%")
+        expect(details).to_contain_text("sign for parcel")
+        page.locator(".edge .reach").nth(3).dispatch_event("click")
+        expect(details).to_contain_text(re.compile(r"Taken in \d+% of courses"))
+
+    def test_the_slider_hides_rare_edges(self, visit: Callable[..., Page]) -> None:
+        page = visit(STATES)
+        before = page.locator(".edges .edge").count()
+        page.get_by_label("Hide what fewer than").fill("9")
+        expect(page.locator("#least-shown")).to_have_text("30%")
+        expect(page.locator("#drawing .node")).to_have_count(10)
+        assert page.locator(".edges .edge").count() < before
+
+    def test_search_finds_what_a_state_mainly_tells(self, visit: Callable[..., Page]) -> None:
+        page = visit("script=forty-steps&states=1&least=0")
+        page.get_by_label("Find a step").fill("event 21")
+        expect(page.locator(".node.hit")).to_have_count(1)
+        expect(page.locator("#found")).to_have_text("1 step is told like this.")

@@ -1,0 +1,44 @@
+"""What the notebooks show is what happens: they are run, and their printed output compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parents[1] / "examples"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+@pytest.mark.filterwarnings("default")  # those of the kernel's own libraries
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_happens(path, tmp_path):
+    kept = nbformat.read(path, as_version=4)
+    fresh = nbformat.read(path, as_version=4)
+    for cell in fresh.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    where = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(fresh, timeout=300, kernel_name="python3", resources=where).execute()
+    assert [shown(cell) for cell in fresh.cells] == [shown(cell) for cell in kept.cells]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_valid_and_has_its_pictures(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    kinds = {
+        kind for cell in notebook.cells for one in outputs(cell) for kind in one.get("data", ())
+    }
+    assert "image/svg+xml" in kinds
+
+
+def outputs(cell):
+    return cell.get("outputs", [])
+
+
+def shown(cell):
+    """Text, tables and pictures that a cell shows."""
+    return [(one.output_type, one.get("text"), one.get("data")) for one in outputs(cell)]
