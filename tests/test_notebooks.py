@@ -43,7 +43,7 @@ def outputs(cell):
 
 
 def shown(cell):
-    """Text and tables that a cell shows, and which kinds of pictures."""
+    """Text and tables that a cell shows; drawings may change."""
     return [
         (one.output_type, one.get("text"), {**one.get("data", {}), "image/svg+xml": None})
         for one in outputs(cell)
