@@ -167,7 +167,9 @@ class TestShapes:
         assert learned.events == ("ask", "check", "pay")
         said = {one.event for answer in learned.missing_many(traces) for one in answer}
         assert said <= {"ask", "check", "pay"}
-        assert {e for answer in learned.chances(traces) for _, e, _ in answer} <= set(learned.events)
+        assert {e for answer in learned.chances(traces) for _, e, _ in answer} <= set(
+            learned.events
+        )
         assert [one.event for one in learned.missing(["ask", "pay"])] == ["check"]
 
     def test_of_many_cases_a_part_is_learned_from(self, monkeypatch, log):

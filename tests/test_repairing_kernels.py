@@ -16,7 +16,11 @@ from elision.repairing.completing import Completion
 from elision.repairing.gaps import GapTables, _by_pair, _joined, learn_gaps
 from models import ATOL, RTOL
 
-pytestmark = pytest.mark.numerical
+pytestmark = [
+    pytest.mark.numerical,
+    # Hashes are meant to wrap around; only the interpreter minds.
+    pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply:RuntimeWarning"),
+]
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 EXAMPLES = settings(max_examples=15 if INTERPRETED else 100)
@@ -163,7 +167,9 @@ class TestChain:
         starts, events, _, lengths = laid_out(traces)
         found = kernels.pairs(starts, events, lengths, SIZE)
         plain = Counter(pair for one in traces for pair in zip(one, one[1:], strict=False))
-        assert {pair: found[pair] for pair in zip(*map(list, found.nonzero()), strict=True)} == plain
+        assert {
+            pair: found[pair] for pair in zip(*map(list, found.nonzero()), strict=True)
+        } == plain
 
 
 class TestFilling:
@@ -261,7 +267,9 @@ class TestSweep:
 class TestCompletion:
     def test_copies_hold_the_told_events_in_order(self):
         rng = np.random.default_rng(0)
-        told = [[e for e in range(4) if rng.random() < 0.75] for _ in range(12 if INTERPRETED else 200)]
+        told = [
+            [e for e in range(4) if rng.random() < 0.75] for _ in range(12 if INTERPRETED else 200)
+        ]
         told = [one for one in told if one]
         completion = Completion(told, 4, np.full(4, 0.25))
         longer = 0
