@@ -38,17 +38,17 @@ def rows(steps=STEPS, cases=120, seed=0, domain="orders"):
     found = []
     for case in range(cases):
         told = [k for k in range(len(steps)) if rng.random() >= 0.2] or [0]
-        for k in told:
-            found.append(
-                {
-                    CASE: f"{domain} {case}",
-                    EVENT: steps[k],
-                    TIME: START + timedelta(days=case, minutes=10 * k),
-                    "cost": int(rng.integers(100)),
-                    "note": None if rng.random() < 0.3 else f'Ä, "{case}";\n{k}',
-                    "case:kind": f"kind {case % 3}",
-                }
-            )
+        found += [
+            {
+                CASE: f"{domain} {case}",
+                EVENT: steps[k],
+                TIME: START + timedelta(days=case, minutes=10 * k),
+                "cost": int(rng.integers(100)),
+                "note": None if rng.random() < 0.3 else f'Ä, "{case}";\n{k}',
+                "case:kind": f"kind {case % 3}",
+            }
+            for k in told
+        ]
     return found
 
 
