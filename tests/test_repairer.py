@@ -100,12 +100,12 @@ class TestLearned:
 
     @pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan")])
     def test_thresholds_are_checked(self, learned, threshold):
-        with pytest.raises(InputError, match="threshold is .*above 0 and at most 1"):
+        with pytest.raises(InputError, match=r"threshold is .*above 0 and at most 1"):
             learned.missing(["ask"], threshold=threshold)
 
     @pytest.mark.parametrize("rate", [-0.1, 1, 2, float("nan")])
     def test_omissions_are_checked(self, log, rate):
-        with pytest.raises(InputError, match="omission is .*below 1"):
+        with pytest.raises(InputError, match=r"omission is .*below 1"):
             Repairer.learn(log, omission=rate)
 
     @pytest.mark.parametrize("traces", [[], [[]], [[], []]])
@@ -167,7 +167,9 @@ class TestShapes:
         assert learned.events == ("ask", "check", "pay")
         said = {one.event for answer in learned.missing_many(traces) for one in answer}
         assert said <= {"ask", "check", "pay"}
-        assert {e for answer in learned.chances(traces) for _, e, _ in answer} <= set(learned.events)
+        assert {e for answer in learned.chances(traces) for _, e, _ in answer} <= set(
+            learned.events
+        )
         assert [one.event for one in learned.missing(["ask", "pay"])] == ["check"]
 
     def test_of_many_cases_a_part_is_learned_from(self, monkeypatch, log):

