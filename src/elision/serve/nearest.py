@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from difflib import SequenceMatcher
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -79,7 +78,8 @@ def _alike(one: str, other: str) -> float:
     if one == other:
         return 1.0
     shorter, longer = sorted((one, other), key=len)
-    begun = len(commonprefix([one, other]))
+    differing = (at for at, (a, b) in enumerate(zip(shorter, longer, strict=False)) if a != b)
+    begun = next(differing, len(shorter))
     if begun >= max(3, len(shorter) - 1) and len(longer) - begun <= ENDING:
         return 0.9
     if not 0 < len(longer) <= 2 * len(shorter):
