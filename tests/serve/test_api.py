@@ -185,6 +185,14 @@ class TestDrawings:
         assert float(elements(narrow["svg"])[0].get("width", "inf")) < 480
         assert server.ask("GET", f"{DOORBELL}/outline?width=x").status == 400
 
+    def test_the_words_for_a_step_are_heard_as_it(self, server: Running) -> None:
+        for script in server.ask("GET", "/api/scripts").json["scripts"]:
+            path = f"/api/scripts/{script['id']}"
+            steps = server.ask("GET", f"{path}/outline").json["steps"][:100]
+            found = told(server, f"{path}/restore", [step["words"] for step in steps]).json
+            heard = [[one["event"] for one in line["heard"]] for line in found["lines"]]
+            assert heard == [[step["event"]] for step in steps]
+
     def test_an_outline_is_kept_with_the_telling(self, server: Running) -> None:
         body = {"telling": ["hear doorbell", "open door"], "theme": "light"}
         path = "/api/scripts/answering-the-door"

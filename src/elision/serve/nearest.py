@@ -17,6 +17,9 @@ LONGEST = 200
 ALIKE = 0.75
 """Two words are taken for forms of one where their letters agree so far."""
 
+ENDING = 3
+"""Letters that forms of one word may end with."""
+
 LEAST_SHARED, LEAST_ALIKE = 0.3, 0.6
 """Share of an event's words, and likeness of its letters, that make it worth naming."""
 
@@ -29,8 +32,8 @@ class Nearest:
     Examples
     --------
     >>> found = Nearest(["open door", "close door", "hear doorbell", "shut window"])
-    >>> found.to("then I opened the door")
-    ['open door', 'close door']
+    >>> found.to("then I opened the door", top=1)
+    ['open door']
     >>> found.to("hear the dorbell")
     ['hear doorbell']
     """
@@ -75,7 +78,9 @@ def _alike(one: str, other: str) -> float:
     if one == other:
         return 1.0
     shorter, longer = sorted((one, other), key=len)
-    if len(shorter) > 2 and longer.startswith(shorter):
+    differing = (at for at, (a, b) in enumerate(zip(shorter, longer, strict=False)) if a != b)
+    begun = next(differing, len(shorter))
+    if begun >= max(3, len(shorter) - 1) and len(longer) - begun <= ENDING:
         return 0.9
     if not 0 < len(longer) <= 2 * len(shorter):
         return 0.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.serve import messages
+from elision.serve.shelf import folded
 from elision.show.outline_picture import laid_picture
 from elision.show.outline_svg import DARK, LIGHT, RULES, outline_svg
 from elision.show.words import cleaned
@@ -49,9 +50,12 @@ def style() -> str:
 
 
 def spoken(outline: Outline, step: int) -> str:
-    """How a step is said: in somebody's own words, if such are kept, or else by its name."""
+    """How a step is said: in somebody's own words, if such are kept, or else by its event."""
     one = outline.steps[step]
-    return cleaned(one.wording[0].rstrip(". ") if one.wording else one.name.replace("_", " "))
+    if one.wording:
+        return cleaned(one.wording[0].rstrip(". "))
+    text = cleaned(one.event.replace("_", " "))
+    return text if folded(text) == folded(one.event) else one.event
 
 
 def _outlined(outline: Outline, room: float | None) -> messages.Outlined:

@@ -239,6 +239,7 @@ function verdict({ summary, odd, p }) {
 /** Say for those who do not see it what was left out. */
 function speak() {
   const { answer, least, steps } = telling;
+  if (!answer) return; // another one is on its way
   const gaps = answer.gaps.filter((gap) => isSaid(gap, least));
   const words = gaps.flatMap((gap) =>
     namedSteps(gap, answer, least).map(

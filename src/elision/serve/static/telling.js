@@ -220,6 +220,7 @@ export class Telling {
   }
 
   toggle(at) {
+    if (!this.answer) return;
     if (!this.opened.delete(at)) this.opened.add(at);
     this.fill();
     this.place.querySelector(`[data-gap="${at}"] :is(.more, .tick)`)?.focus();
