@@ -39,14 +39,17 @@ MOST_COUNTED = 30
 """An event that stands in a case more often counts as often as this."""
 
 RATES = np.concatenate([[0.0], np.geomspace(0.0005, 0.95, 400)])
-MOST_REPEATED = 0.5
-"""Rates beyond this are not read off repeated events: z**count would be all noise."""
+MOST_BELIEVED = 0.6
+"""What is missing more often is taken for a step that is often not done."""
 
 DIFFERENCE = 0.25
 """Typical difference in rate between cases, of an event that is sometimes not done."""
 
 TESTS = 5
 """The least likely differences that are weighed."""
+
+COMPANY = 0.05
+"""A companion stands in this many cases for each one with the event: else its rate is luck."""
 
 CAUTION = 3.0
 """Standard errors that are added to the rate a companion gives before the lowest is taken."""
@@ -153,14 +156,14 @@ def _lowest(
     cases = joint.sum(axis=0)
     chance = joint / np.maximum(cases, 1)
     values = (-RATES / (1 - RATES))[:, None] ** times @ chance
-    repeats = chance[2:].sum(axis=0) > 0.02
+    enough = max(LEAST, COMPANY * float((counts > 0).sum()))
     best, lowest = None, np.inf
     for column, companion in enumerate(companions):
         roots = np.flatnonzero(values[:, column] <= 1e-12)
-        if companion == event or cases[column] < LEAST or not len(roots):
+        if companion == event or cases[column] < enough or not len(roots):
             continue
         rate = _interpolated(values[:, column], int(roots[0]))
-        if repeats[column] and rate > MOST_REPEATED:
+        if rate > MOST_BELIEVED:
             continue
         error = _error(rate, chance[:, column], cases[column])
         few = 2 / (cases[column] + 4)

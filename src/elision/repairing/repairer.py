@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from elision.errors import InputError
 from elision.repairing.completing import Completion
-from elision.repairing.gaps import GapTables, learn_gaps
+from elision.repairing.gaps import Found, GapTables, learn_gaps
 from elision.repairing.omission import Omission, given_omission, learn_omission
 
 if TYPE_CHECKING:
@@ -34,8 +34,15 @@ SAMPLED = 5_000
 """Complete tellings that are sampled from a script."""
 
 PROBABLE = 0.5
+LEAST_THRESHOLD = 0.3
+"""What is less probable is never put in unless asked for, however much would be missed."""
+
 MOST_ALTERNATIVES = 3
 LEAST_ALTERNATIVE = 0.05
+
+
+Chance: TypeAlias = tuple[int, float, bool]
+"""An event, how probable it is in a gap, and whether this is one of its likeliest gaps."""
 
 
 class Missing(NamedTuple):
@@ -194,34 +201,47 @@ class Repairer:
         distinct = list(dict.fromkeys(told))
         answers: dict[tuple[str, ...], list[tuple[int, str, float]]] = {one: [] for one in distinct}
         for number, gap, chances in self._by_gap(distinct):
-            answers[distinct[number]] += [(gap, self.events[e], p) for e, p in chances]
+            answers[distinct[number]] += [(gap, self.events[e], p) for e, p, _ in chances]
         return [list(answers[one]) for one in told]
 
-    def _by_gap(
-        self, traces: Sequence[tuple[str, ...]]
-    ) -> Iterable[tuple[int, int, list[tuple[int, float]]]]:
-        """Yield each gap in which something may be missing: trace, gap, events with chances."""
+    def _by_gap(self, traces: Sequence[tuple[str, ...]]) -> Iterable[tuple[int, int, list[Chance]]]:
+        """Yield each gap in which something may be missing: trace, gap, and what."""
         found = self._tables.find(_numbered(traces, self.events))
-        rows = zip(*(column.tolist() for column in found), strict=True)
+        rows = zip(*(column.tolist() for column in (*found, _due(found))), strict=True)
         known = len(self.events)
         for (number, gap), group in groupby(rows, key=lambda row: (row[0], row[1])):
-            if chances := [(event, chance) for _, _, event, chance in group if event < known]:
+            if chances := [(one[2], one[3], one[4]) for one in group if one[2] < known]:
                 yield number, gap, chances
 
-    def _chosen(
-        self, gap: int, chances: list[tuple[int, float]], threshold: float
-    ) -> list[Missing]:
-        inside = [one for one in chances if one[1] >= threshold]
+    def _chosen(self, gap: int, chances: list[Chance], threshold: float) -> list[Missing]:
+        inside = [one for one in chances if one[1] >= threshold and one[2]]
         if not inside:
             return []
-        others = sorted((one for one in chances if one[1] < threshold), key=lambda one: -one[1])
+        others = sorted((one for one in chances if one not in inside), key=lambda one: -one[1])
         alternatives = tuple(
             (self.events[event], chance)
-            for event, chance in others[:MOST_ALTERNATIVES]
+            for event, chance, _ in others[:MOST_ALTERNATIVES]
             if chance >= LEAST_ALTERNATIVE
         )
-        order = self._tables.in_order([event for event, _ in inside])
+        order = self._tables.in_order([event for event, _, _ in inside])
         return [Missing(gap, self.events[inside[k][0]], inside[k][1], alternatives) for k in order]
+
+
+def _due(found: Found) -> NDArray[np.bool_]:
+    """Which of the places of an event in a trace are the most probable ones, as many as are due.
+
+    An event that goes equally well before and behind a parallel one is not missing twice.
+    """
+    order = np.lexsort((-found.chance, found.event, found.trace))
+    trace, event = found.trace[order], found.event[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (trace[1:] != trace[:-1]) | (event[1:] != event[:-1])
+    group = np.cumsum(first) - 1
+    expected = np.bincount(group, found.chance[order], minlength=group.max(initial=-1) + 1)
+    rank = np.arange(len(order)) - np.flatnonzero(first)[group]
+    due = np.empty(len(order), bool)
+    due[order] = rank < np.maximum(np.rint(expected), 1)[group]
+    return due
 
 
 def _balanced(chances: NDArray[np.float64]) -> float:
@@ -230,7 +250,7 @@ def _balanced(chances: NDArray[np.float64]) -> float:
         return PROBABLE
     said = np.sort(chances)[::-1]
     expected = 2 * np.cumsum(said) / (np.arange(1, len(said) + 1) + said.sum())
-    return float(min(said[expected.argmax()], PROBABLE))
+    return float(np.clip(said[expected.argmax()], LEAST_THRESHOLD, PROBABLE))
 
 
 def _known(traces: Sequence[Sequence[str]]) -> tuple[str, ...]:
