@@ -52,7 +52,8 @@ def test_the_demo(elision):
 
 
 COMMANDS = [
-    *("demo", "learn", "events", "outline", "fill", "missing", "between", "next", "follow"),
+    *("demo", "learn", "events", "outline", "repair", "fill", "missing", "between", "next"),
+    "follow",
     *("score", "align", "order", "sample", "resolve", "posterior", "compare", "identify", "ask"),
     *("draw", "export", "serve", "bench"),
 ]

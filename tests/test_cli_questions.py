@@ -259,7 +259,7 @@ def test_a_log_is_scored_as_a_table(shown, answered):
     assert rows[3]["flags"].endswith("cough\\x1b[31m: not in the script")
 
     out = shown(*score)
-    assert out.endswith("1 of 4 tellings flagged\n")
+    assert out.endswith("1 of 4 tellings odd\n")
     assert "\x1b" not in out
     assert len(out.splitlines()) == 6
     assert len(shown(*score, "--flagged").splitlines()) == 3
@@ -382,9 +382,9 @@ def test_the_page_gets_what_the_command_says(elision, monkeypatch):
     assert asked == [
         (
             [Path("door.json"), Path("tea.json")],
-            {"host": "127.0.0.1", "port": 0, "open_browser": False},
+            {"tellings": [], "host": "127.0.0.1", "port": 0, "open_browser": False},
         ),
-        ([], {"host": "::1", "port": 8350, "open_browser": True}),
+        ([], {"tellings": [], "host": "::1", "port": 8350, "open_browser": True}),
     ]
 
 
