@@ -6,16 +6,17 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
-.PHONY: unit-page unit-rest demo test lint types doctest unit interpreted bench results clean clean-cache
+# Files go to as many processes as there are processors: the page's tests wait for the browser, others
+# compute.
+PARALLEL := -q -n auto --dist loadfile
+
+.PHONY: demo test lint types unit interpreted bench results clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
 	$(BIN)/elision demo -o build/doorbell.json
 
-# The page's tests mostly wait for the browser; with the doctests and the plain Python run they take
-# as long as the other tests, so they run beside them.
-test: lint types $(WORDNET) $(CHROMIUM)
-	$(MAKE) --no-print-directory -j2 --output-sync=target unit-rest unit-page doctest interpreted
+test: lint types unit interpreted
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -24,20 +25,12 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-doctest: $(VENV)/.installed-dev $(WORDNET)
-	$(BIN)/python -m pytest -q --doctest-modules src/elision
-
-unit: unit-rest unit-page
-
-unit-page: $(VENV)/.installed-dev $(CHROMIUM)
-	$(BIN)/python -m pytest -q tests/serve
-
-unit-rest: $(VENV)/.installed-dev $(WORDNET)
-	$(BIN)/python -m pytest -q --ignore=tests/serve
+unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
+	$(BIN)/python -m pytest $(PARALLEL) --doctest-modules src/elision tests
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
 interpreted: $(VENV)/.installed-dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m numerical
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) -m numerical
 
 # LOGS are event logs to open outlines of elsewhere, to predict next events of and to repair; by
 # default one is drawn for the first. Peers are jax and pm4py, which nothing else needs.

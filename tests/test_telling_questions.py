@@ -1284,7 +1284,7 @@ def test_unknown_events_are_refused_or_ignored(question):
 @every_question
 def test_long_narratives_are_answered(question):
     case = small_case(0, size=4, missing=Missing(-1.0, 1.0, -1.0))
-    told = named(case, told_events(case, 300))
+    told = named(case, told_events(case, 80))
     assert ASKED[question](case.script, told) is not None
 
 
@@ -1296,7 +1296,7 @@ def test_repeated_events_are_answered(question, told):
 
 
 @every_question
-@pytest.mark.parametrize("number", [1, 4, 40])
+@pytest.mark.parametrize("number", [1, 4, 20])
 def test_nothing_but_gaps_is_answered(question, number):
     script = small_case(2, size=5, missing=Missing(-1.0, 1.0, -1.0)).script
     if question == "order":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEBIAN = Path("/usr/share/wordnet")
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAIRS = 2500
+PAIRS = 1000
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
 
