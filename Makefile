@@ -20,6 +20,7 @@ test: lint types $(WORDNET) $(CHROMIUM)
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
