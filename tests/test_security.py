@@ -45,7 +45,9 @@ def test_nothing_that_is_read_is_run():
 
 def test_the_library_asks_nothing_of_the_network():
     for path, tree in trees():
-        asked = {name for name in imported(tree) if name in NETWORK or name.split(".")[0] in NETWORK}
+        asked = {
+            name for name in imported(tree) if name in NETWORK or name.split(".")[0] in NETWORK
+        }
         assert not asked, (path, asked)
         if path.parent.name != "serve":
             assert "socket" not in set(imported(tree)), path

@@ -39,7 +39,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     for name, page in PAGES.items():
         text = (ROOT / name).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=text if "." in name else f"# Licence\n\n{text}"))
+        files.append(
+            File.generated(config, page, content=text if "." in name else f"# Licence\n\n{text}")
+        )
     for path in sorted((ROOT / "examples").glob("*.ipynb")):
         page = f"notebooks/{path.stem}.md"
         files.append(File.generated(config, page, content=notebook_page(path)))
