@@ -77,10 +77,15 @@ def test_what_is_no_result_gets_one_line(tmp_path, content):
     assert not done.stdout
 
 
-def test_the_results_of_this_version_are_kept():
-    folder = ROOT / "benchmarks" / "results"
-    found = compare_results.results_of(el.__version__.removesuffix(".dev0"), folder)
-    assert {"estep", "telling"} <= set(found)
+def test_the_kept_results_are_those_of_their_versions():
+    folders = [one for one in (ROOT / "benchmarks" / "results").iterdir() if one.is_dir()]
+    assert folders
+    for folder in folders:
+        found = compare_results.results_of(folder.name, folder.parent)
+        assert {"estep", "telling"} <= set(found)
+        for one in found.values():
+            assert one["version"] == folder.name
+            assert dict(compare_results.figures(one["result"]))
 
 
 def test_the_version_stands_in_one_place():

@@ -35,12 +35,11 @@ def run(path: Path) -> None:
 
 def tidy(notebook: Any) -> None:
     """Number the cells, and forget how the notebook was run."""
-    notebook.metadata = nbformat.from_dict(
-        {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    )
+    notebook.metadata.clear()
+    notebook.metadata.update({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02}"
-        cell.metadata = nbformat.from_dict({})
+        cell.metadata.clear()
 
 
 def main() -> None:
