@@ -21,6 +21,7 @@ PLANTED = {
     "lattice.py": ("from elision.script import Script", "neither scripts nor learning"),
     "learn/em.py": ("from elision.show.svg import render", "neither readers nor sentences"),
     "ask/order.py": ("from elision.learn.em import Prior", "know nothing of learning"),
+    "learn/outline.py": ("from elision.ask.order import order", "measures by asking"),
     "script.py": ("from elision.cli.app import app", "knows the command line"),
     "learn/sem.py": ("from elision.evaluate.cloze import TASKS", "knows the measurements"),
     "show/draw.py": ("from elision.serve.shelf import Shelf", "knows the page"),

@@ -25,6 +25,9 @@ from elision._files import write_atomically
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+BUSY = 0.5
+"""Processes a core, besides this one, from which on results are doubtful."""
+
 LIBRARIES = ("hmmlearn", "numba", "numpy", "scikit-learn", "scipy")
 
 
@@ -60,6 +63,8 @@ def main() -> None:
     for name in options.benchmarks:
         if not (ROOT / "benchmarks" / f"{name}.py").is_file():
             parser.error(f"there is no benchmarks/{name}.py")
+    if os.getloadavg()[0] > BUSY * len(os.sched_getaffinity(0)):
+        print("the machine is busy: ratios will not be steady", file=sys.stderr)
     folder = options.folder / el.__version__
     folder.mkdir(parents=True, exist_ok=True)
     for name in options.benchmarks:
