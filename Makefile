@@ -10,7 +10,7 @@ CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 # compute.
 PARALLEL := -q -n auto --dist loadfile
 
-.PHONY: demo test lint types unit interpreted bench results clean clean-cache
+.PHONY: demo test lint types unit interpreted bench bench-results results docs test-lowest coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
@@ -21,6 +21,7 @@ test: lint types unit interpreted
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
@@ -42,6 +43,45 @@ bench: $(VENV)/.installed-dev
 	$(if $(LOGS),$(BIN)/python benchmarks/next_event.py $(LOGS))
 	$(foreach log,$(LOGS),$(BIN)/python benchmarks/repair.py $(log) &&) true
 	$(foreach log,$(LOGS),$(BIN)/python benchmarks/repair.py $(log) --speed &&) true
+
+# Kept beside the code, and compared with those of other versions: python tools/compare_results.py A B
+bench-results: $(VENV)/.installed-dev
+	$(BIN)/python tools/record_results.py estep telling --repeats $(REPEATS)
+
+REPEATS ?= 3
+
+# The site in build/site, from docs, README, notebooks and docstrings. A warning is an error.
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The core of the tests with the lowest versions of all dependencies that pyproject.toml allows. Old
+# libraries warn of each other, so warnings are no errors here; compiled code has a cache of its own.
+LOWEST := build/lowest
+LOWEST_TESTS ?= $(addprefix tests/, test_readers.py test_eventlog.py test_frames_out.py test_corpus.py test_script.py \
+	test_scriptfile.py test_draw.py test_export.py test_extract.py test_cli.py test_cli_ask.py test_lattice.py \
+	test_outline.py test_telling_model.py test_library.py test_em.py test_follow.py serve/test_api.py)
+
+test-lowest: $(LOWEST)/.installed $(WORDNET)
+	EXAMPLES=10 NUMBA_CACHE_DIR=$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -q -W default --disable-warnings $(LOWEST_TESTS)
+
+$(LOWEST)/.installed: pyproject.toml
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
+	touch $@
+
+# Which lines and branches the tests run. Compiled code cannot be traced, so the numerical tests run once more
+# as plain Python; pages, notebooks, measurements and the browser are left out, as they take longest.
+COVERED ?= $(filter-out tests/test_docs.py tests/test_notebooks.py tests/test_ablation.py tests/test_bench_%.py \
+	tests/test_evaluate_%.py, $(wildcard tests/test_*.py))
+
+coverage: $(VENV)/.installed-dev $(WORDNET)
+	mkdir -p build
+	EXAMPLES=10 $(BIN)/python -m coverage run -m pytest -q $(COVERED)
+	EXAMPLES=3 NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --append -m pytest -q -m numerical $(COVERED)
+	$(BIN)/python -m coverage html --quiet
+	$(BIN)/python -m coverage report
 
 # Princeton's WordNet files, which the built-in copy is tested against.
 $(WORDNET):
@@ -76,10 +116,14 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e '.[dev]'
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	touch $@
+
 # numba notices changes only in the file that a kernel stands in, not in the kernels it calls.
 clean-cache:
 	find src -name '*.nb[ic]' -delete
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

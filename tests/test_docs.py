@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import elision as el
+
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PAGES = ("README.md", "docs/guide.md", "docs/questions.md", "docs/process-mining.md")
@@ -98,7 +100,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_every_module_has_its_place_in_the_house():
-    told = set(re.findall(r"`([\w/]+(?:\.py|/))`", (ROOT / "docs/architecture.md").read_text()))
+    told = set(re.findall(r"`([\w/]+(?:\.py|/))`", (ROOT / "docs/modules.md").read_text()))
     source = ROOT / "src" / "elision"
     modules = {path.relative_to(source) for path in source.rglob("*.py")}
     for module in modules:
@@ -106,6 +108,19 @@ def test_every_module_has_its_place_in_the_house():
         assert module.name == "__init__.py" or rooms & told, module
     for name in told:
         assert any((place / name).exists() for place in (source, ROOT)), name
+
+
+def test_the_glossary_speaks_of_what_is_there():
+    page = (ROOT / "docs/glossary.md").read_text()
+    first_column = re.findall(r"^\| (.*?) \|", page, re.MULTILINE)
+    named = {name for cell in first_column for name in re.findall(r"`([A-Za-z_]+)`", cell)}
+    known = {"None", "script_", *el.__all__, *dir(el.Script), *dir(el.Library)}
+    assert len(named) > 20
+    assert named <= known, named - known
+
+
+def test_the_map_is_one_that_newcomers_read():
+    assert len((ROOT / "docs/architecture.md").read_text().splitlines()) <= 80
 
 
 def anchor(heading):

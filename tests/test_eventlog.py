@@ -195,7 +195,7 @@ class TestTables:
         )
         log = EventLog.read(frame, lifecycle="all")
         made = log.insert([Insertion(0, 1, "new", 0.7)]).to_frame()
-        kinds = ["int64", "category", "datetime64[us, Europe/Berlin]", "UInt8", "boolean"]
+        kinds = ["int64", "category", str(frame["time"].dtype), "UInt8", "boolean"]
         assert [str(kind) for kind in made.dtypes][:5] == kinds
         assert made.index.tolist() == ["p", "p", "q"]
         assert made["activity"].tolist() == ["a", "new", "b"]
