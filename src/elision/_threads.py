@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from elision.errors import InputError
+from elision.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,7 +55,7 @@ def _checked(threads: int | str, name: str) -> int:
     except (TypeError, ValueError):
         number = 0
     if number < 1:
-        raise InputError(f"{name} is {threads!r}, expected a whole number from 1")
+        raise InputError(f"{name} is {shown(threads)}, expected a whole number from 1")
     return number
 
 

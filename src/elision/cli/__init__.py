@@ -7,13 +7,19 @@ import os
 import sys
 from typing import Any, NoReturn
 
-import typer
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 
-from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
-from elision.cli.app import app, worded
-from elision.cli.learning import INTERRUPTED, Method
-from elision.errors import ElisionError
-from elision.terminal import complain
+try:
+    import typer
+
+    from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
+    from elision.cli.app import app, worded
+    from elision.cli.learning import Method
+    from elision.errors import ElisionError
+    from elision.terminal import complain
+except KeyboardInterrupt:  # all this takes half a second
+    sys.exit(INTERRUPTED)
 
 __all__ = [
     "Method",

@@ -1,0 +1,62 @@
+"""Ctrl-C that is heard within a second, also while compiled code runs or threads are at work.
+
+The interpreter hears of a signal only between two steps of its own, and compiled code is one step,
+however long it takes. So a thread listens, too: where the usual way out takes too long, it ends the
+process, and what was being written with it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from elision._files import discard_unfinished
+from elision.cli import INTERRUPTED
+from elision.terminal import complain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 0.5
+"""Seconds that the usual way out may take: it says what can be gone on with, and tidies up."""
+
+_SHOW_CURSOR = "\x1b[?25h"
+
+
+@contextmanager
+def heard_soon(said: str) -> Iterator[None]:
+    """End the process soon after Ctrl-C, with this message, whatever it is doing."""
+    usable = os.name == "posix" and threading.current_thread() is threading.main_thread()
+    if not usable or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    listens, speaks = os.pipe()
+    os.set_blocking(speaks, False)
+    over = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(listens, over, said), daemon=True)
+    watcher.start()
+    before = signal.set_wakeup_fd(speaks, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        os.write(speaks, b"\0")
+        watcher.join()
+        os.close(listens)
+        os.close(speaks)
+
+
+def _watch(listens: int, over: threading.Event, said: str) -> None:
+    while not over.is_set():
+        came = os.read(listens, 1)
+        if came == bytes([signal.SIGINT]) and not over.wait(PATIENCE):
+            discard_unfinished()
+            if sys.stderr.isatty():  # a progress bar has hidden it
+                sys.stderr.write("\r" + _SHOW_CURSOR)
+            complain(said)
+            os._exit(INTERRUPTED)
