@@ -19,8 +19,9 @@ import commands
 import elision as el
 from commands import files, start, write
 from elision import _files
+from elision._script_arrays import packed
 from elision.errors import FileFormatError
-from elision.learn.checkpoint import FORMAT, Checkpoint, OtherRunError, _packed
+from elision.learn.checkpoint import FORMAT, Checkpoint, OtherRunError
 from elision.learn.observe import BatchDone
 from elision.scriptfile import with_checksum
 from elision.text.extract import EventExtractor
@@ -121,7 +122,7 @@ def forged(checkpoint, change):
         {"events": 1},
         {"elision": ""},
         {"edge": "AAAA"},
-        {"emission": msgspec.to_builtins(_packed(np.zeros(10**7)))},
+        {"emission": msgspec.to_builtins(packed(np.zeros(10**7)))},
         lambda data: {"emission": data["edge"]},
         lambda data: {"history": data["history"][::-1]},
         lambda data: {"history": [one | {"narratives": 10**9} for one in data["history"]]},
@@ -143,7 +144,7 @@ def test_progress_that_leads_in_a_circle(tmp_path):
     edge = model.edge.copy()
     edge[2:, 2:] = True
     counts = np.ones(int(edge.sum()))
-    whole = {"edge": _packed(np.packbits(edge)), "transition": _packed(counts)}
+    whole = {"edge": packed(np.packbits(edge)), "transition": packed(counts)}
     forged(checkpoint, {name: msgspec.to_builtins(value) for name, value in whole.items()})
     with pytest.raises(FileFormatError, match=r"do not lead from start to end"):
         Checkpoint(checkpoint.path, learner, TELLINGS).load()

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
+from elision._script_arrays import packed, unpacked
 from elision.errors import FileFormatError, InputError
 from elision.learn.counts import END, MOST_STATES, START, CountsModel
 from elision.learn.observe import BatchDone
@@ -156,11 +157,11 @@ class Checkpoint:
             narratives=self._narratives,
             states=model.states,
             events=model.emission.shape[1],
-            edge=_packed(np.packbits(model.edge)),
-            transition=_packed(model.transition[model.edge].astype("<f8")),
-            emission=_packed(model.emission.astype("<f8")),
-            support=_packed(np.packbits(model.support)),
-            elision=_packed(model.elision.astype("<f8")),
+            edge=packed(np.packbits(model.edge)),
+            transition=packed(model.transition[model.edge].astype("<f8")),
+            emission=packed(model.emission.astype("<f8")),
+            support=packed(np.packbits(model.support)),
+            elision=packed(model.elision.astype("<f8")),
             history=list(self._history),
         )
 
@@ -174,22 +175,15 @@ def _no_progress(path: Path, problem: str) -> FileFormatError:
     )
 
 
-def _packed(values: NDArray[Any]) -> bytes:
-    return zlib.compress(np.ascontiguousarray(values).tobytes(), 1)
-
-
-def _unpacked(content: bytes, kind: DTypeLike, number: int) -> NDArray[Any]:
-    """So many numbers, and no byte more: a small file may not blow up."""
-    size = number * np.dtype(kind).itemsize
-    stream = zlib.decompressobj()
-    found = stream.decompress(content, size + 1)
-    if len(found) != size:
-        raise ValueError("an array that is too short or too long")
-    return np.frombuffer(found, kind)
+def _exactly(content: bytes, kind: DTypeLike, number: int) -> NDArray[Any]:
+    found = unpacked(content, kind, most=number)
+    if len(found) != number:
+        raise ValueError("an array that is too short")
+    return found
 
 
 def _bits(content: bytes, rows: int, columns: int) -> NDArray[np.bool_]:
-    found = _unpacked(content, np.uint8, -(-rows * columns // 8))
+    found = _exactly(content, np.uint8, -(-rows * columns // 8))
     bits = np.unpackbits(found, count=rows * columns)
     return bits.reshape(rows, columns).astype(bool)
 
@@ -210,13 +204,13 @@ def _model(file: _File, path: Path) -> CountsModel:
     try:
         edge = _bits(file.edge, states, states)
         transition = np.zeros((states, states))
-        transition[edge] = _unpacked(file.transition, "<f8", int(edge.sum()))
-        emission = _unpacked(file.emission, "<f8", states * events)
+        transition[edge] = _exactly(file.transition, "<f8", int(edge.sum()))
+        emission = _exactly(file.emission, "<f8", states * events)
         model = CountsModel(
             edge,
             transition,
             emission.reshape(states, events).astype(float),
-            _unpacked(file.elision, "<f8", states).astype(float),
+            _exactly(file.elision, "<f8", states).astype(float),
             _bits(file.support, states, events),
         )
     except (ValueError, zlib.error) as error:
