@@ -3,8 +3,9 @@
     python benchmarks/sizes.py [NAME ...] [--method METHOD ...] [--seconds N] [--interrupts N]
 
 Prints one JSON object a line for each input and method: seconds until the script is saved (or what
-ended it), peak memory in MiB, the size of the script's file, and the longest that the process lived
-on after Ctrl-C, sent at a few moments spread over the run.
+ended it), those that processors worked (on a busy machine they say more), peak memory in MiB, what
+was said, the size of the script's file, and the longest that the process lived on after Ctrl-C,
+sent at a few moments spread over the run.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -19,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,20 +59,32 @@ def command(source: Path, output: Path, method: str) -> list[str]:
     return [sys.executable, *learn, "-o", str(output), "--method", method]
 
 
-def finished(process: subprocess.Popen[str], seconds: float) -> tuple[int | None, float]:
-    """Wait; exit status, None if it had to be killed, and peak memory in MiB."""
+class Ended(NamedTuple):
+    """How a process ended: None if it had to be killed; peak memory in MiB, processor seconds."""
+
+    status: int | None
+    memory: float
+    seconds: float
+
+
+def finished(process: subprocess.Popen[str], seconds: float) -> Ended:
+    """Wait until it ends, or end it."""
     ends = time.perf_counter() + seconds
     while True:
         found, status, used = os.wait4(process.pid, os.WNOHANG)
         if found:
             process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode, used.ru_maxrss / 1024
+            return _ended(process.returncode, used)
         if time.perf_counter() > ends:
             process.kill()
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            return None, used.ru_maxrss / 1024
+            return _ended(None, used)
         time.sleep(0.01)
+
+
+def _ended(status: int | None, used: resource.struct_rusage) -> Ended:
+    return Ended(status, used.ru_maxrss / 1024, used.ru_utime + used.ru_stime)
 
 
 def started(arguments: list[str], folder: str) -> subprocess.Popen[str]:
@@ -82,7 +97,7 @@ def measure(name: str, method: str, seconds: float, interrupts: int) -> dict[str
         source, output = Path(folder, "in.jsonl"), Path(folder, "out.json")
         source.write_text("".join(json.dumps({"events": one}) + "\n" for one in INPUTS[name]()))
         begun = time.perf_counter()
-        status, memory = finished(started(command(source, output, method), folder), seconds)
+        ended = finished(started(command(source, output, method), folder), seconds)
         took = time.perf_counter() - begun
         said = Path(folder, "errors").read_text().strip().splitlines()
         saved = output.exists()
@@ -95,10 +110,11 @@ def measure(name: str, method: str, seconds: float, interrupts: int) -> dict[str
         "input": name,
         "method": method,
         "seconds": round(took, 1),
+        "processor seconds": round(ended.seconds, 1),
         "saved": saved,
-        "ended": "killed" if status is None else status,
-        "said": said[-1] if said else "",
-        "peak MiB": round(memory),
+        "ended": "killed" if ended.status is None else ended.status,
+        "said": said,
+        "peak MiB": round(ended.memory),
         "file MB": round(size / 1e6, 2),
         "seconds after Ctrl-C": round(max((one for one in late if one is not None), default=0), 2),
     }
@@ -107,21 +123,15 @@ def measure(name: str, method: str, seconds: float, interrupts: int) -> dict[str
 def after_interrupt(arguments: list[str], folder: str, when: float) -> float | None:
     """Seconds from Ctrl-C to the end; None if the process ended before."""
     process = started(arguments, folder)
-    status, _ = waited(process, when)
-    if status is not None:
+    ends = time.perf_counter() + when
+    while time.perf_counter() < ends and process.poll() is None:
+        time.sleep(0.01)
+    if process.returncode is not None:
         return None
     process.send_signal(signal.SIGINT)
     begun = time.perf_counter()
     finished(process, 60.0)
     return time.perf_counter() - begun
-
-
-def waited(process: subprocess.Popen[str], seconds: float) -> tuple[int | None, None]:
-    """Wait without ending anything."""
-    ends = time.perf_counter() + seconds
-    while time.perf_counter() < ends and process.poll() is None:
-        time.sleep(0.01)
-    return process.returncode, None
 
 
 def main() -> None:
@@ -131,6 +141,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300, help="before a run is killed")
     parser.add_argument("--interrupts", type=int, default=3, help="moments of Ctrl-C to try")
     options = parser.parse_args()
+    # A shell starts background jobs with Ctrl-C ignored, and commands would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in options.names or INPUTS:
         for method in options.method or METHODS:
             found = measure(name, method, options.seconds, options.interrupts)

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import shown_path
 from elision.errors import InputError, shown
+from elision.learn import limits
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
@@ -130,6 +131,7 @@ def learn_domains(
     with _progress_bar(console) as bar:
         for domain, heard in told.items():
             learner = learners[domain]
+            _say_limits(learner, heard.events, domain, console)
             name = shown_path(domain) or "learning"
             task = bar.add_task(name, total=len(heard.events), states="")
             if isinstance(learner, SEMHMM):
@@ -213,6 +215,19 @@ def _rename(
     for domain, types in extractor.domains_.items():
         new = dict.fromkeys(names.get(name, name) for name in types.names)
         extractor.domains_[domain] = renamed(types, names, [tellers[name] for name in new])
+
+
+def _say_limits(
+    learner: SEMHMM | ScriptLearner,
+    narratives: list[tuple[str, ...]],
+    domain: str,
+    console: Console,
+) -> None:
+    sought = isinstance(learner, SEMHMM)
+    said = limits.of_search(learner, narratives) if sought else limits.of_default(narratives)
+    for line in said:
+        where = f"{shown_path(domain)}: " if domain else ""
+        console.print(f"{where}{line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _kept(checkpoint: Checkpoint, *, restart: bool) -> SearchProgress | None:

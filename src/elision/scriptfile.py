@@ -133,9 +133,10 @@ def script_lines(script: Script) -> list[str]:
     return lines
 
 
-def with_checksum(text: str, most: int = LARGEST_BYTES) -> bytes:
+def with_checksum(text: str, most: int | None = None) -> bytes:
     """Put the checksum of a file's text where it holds 64 zeros."""
     content = text.encode()
+    most = LARGEST_BYTES if most is None else most
     if len(content) > most:
         raise ScriptError(f"{len(content)} bytes as a file, expected at most {most}")
     digest = hashlib.sha256(content).hexdigest().encode()

@@ -15,6 +15,7 @@ try:
 
     from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
     from elision.cli.app import app, worded
+    from elision.cli.interrupts import heard_soon
     from elision.cli.learning import Method
     from elision.errors import ElisionError
     from elision.terminal import complain
@@ -35,6 +36,9 @@ __all__ = [
     "showing",
 ]
 
+CONVERSATIONS = ("ask", "follow", "serve")
+"""Commands that hear Ctrl-C themselves, and may go on after it."""
+
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
 
 
@@ -43,7 +47,11 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # it is None if it was closed
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(app(prog_name="elision", standalone_mode=False))
+        if sys.argv[1:2] and sys.argv[1] in CONVERSATIONS:
+            sys.exit(app(prog_name="elision", standalone_mode=False))
+        with heard_soon("interrupted"):
+            status = app(prog_name="elision", standalone_mode=False)
+        sys.exit(status)
     except ElisionError as error:
         _end(worded(error))
     except _UsageError as error:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from elision.cli.app import app, reply
-from elision.cli.interrupts import heard_soon
 from elision.terminal import Number, cell, err, make_table, out
 
 
@@ -47,20 +46,19 @@ def bench(
     """
     from elision.evaluate.command import run_benchmark  # noqa: PLC0415
 
-    with heard_soon("interrupted"):
-        result = run_benchmark(
-            corpora,
-            methods=methods or [],
-            batches=batch or [2, 5, 10],
-            seeds=seeds,
-            min_narratives=min_narratives,
-            max_train=max_train,
-            jobs=jobs,
-            output=output,
-            html_file=html_file,
-            console=err,
-            tasks=task or [],
-        )
+    result = run_benchmark(
+        corpora,
+        methods=methods or [],
+        batches=batch or [2, 5, 10],
+        seeds=seeds,
+        min_narratives=min_narratives,
+        max_train=max_train,
+        jobs=jobs,
+        output=output,
+        html_file=html_file,
+        console=err,
+        tasks=task or [],
+    )
     reply(result, _show, as_json=as_json)
 
 

@@ -27,17 +27,38 @@ PATIENCE = 0.5
 _SHOW_CURSOR = "\x1b[?25h"
 
 
+_said: list[str] = []
+"""What to say then: of the innermost part of the work that has something to say."""
+
+
 @contextmanager
 def heard_soon(said: str) -> Iterator[None]:
-    """End the process soon after Ctrl-C, with this message, whatever it is doing."""
+    """End the process soon after Ctrl-C, with this message, whatever it is doing.
+
+    Inside of another such part, only the message changes.
+    """
+    _said.append(said)
+    try:
+        if len(_said) > 1 or not _can_listen():
+            yield
+        else:
+            with _listening():
+                yield
+    finally:
+        _said.pop()
+
+
+def _can_listen() -> bool:
     usable = os.name == "posix" and threading.current_thread() is threading.main_thread()
-    if not usable or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
+    return usable and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@contextmanager
+def _listening() -> Iterator[None]:
     listens, speaks = os.pipe()
     os.set_blocking(speaks, False)
     over = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(listens, over, said), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(listens, over), daemon=True)
     watcher.start()
     before = signal.set_wakeup_fd(speaks, warn_on_full_buffer=False)
     try:
@@ -51,12 +72,12 @@ def heard_soon(said: str) -> Iterator[None]:
         os.close(speaks)
 
 
-def _watch(listens: int, over: threading.Event, said: str) -> None:
+def _watch(listens: int, over: threading.Event) -> None:
     while not over.is_set():
         came = os.read(listens, 1)
         if came == bytes([signal.SIGINT]) and not over.wait(PATIENCE):
             discard_unfinished()
             if sys.stderr.isatty():  # a progress bar has hidden it
                 sys.stderr.write("\r" + _SHOW_CURSOR)
-            complain(said)
+            complain(_said[-1] if _said else "interrupted")
             os._exit(INTERRUPTED)

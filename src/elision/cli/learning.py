@@ -314,8 +314,7 @@ def events(
     extractor = el.EventExtractor(
         cast("Any", similarity), n_types=types, rare="keep" if keep_rare else "drop", split=split
     )
-    with heard_soon("interrupted"):
-        found = extractor.fit_transform(corpus)
+    found = extractor.fit_transform(corpus)
     if output is not None and output.suffix == ".tsv":
         write_types(extractor.parts(corpus), extractor.labels_, output)
     elif output is not None:

@@ -21,7 +21,6 @@ from elision.cli.app import (
     app,
     load,
 )
-from elision.cli.interrupts import heard_soon
 from elision.errors import InputError
 from elision.terminal import print_json, say
 
@@ -83,13 +82,12 @@ def repair(
         "lifecycle": lifecycle,
         "encoding": encoding,
     }
-    with heard_soon("interrupted"):
-        if script is not None:
-            report = repair_stream(log, output, script=load(script), **options)
-        else:
-            found = repaired(log, **options)
-            found.write(output)
-            report = found.report
+    if script is not None:
+        report = repair_stream(log, output, script=load(script), **options)
+    else:
+        found = repaired(log, **options)
+        found.write(output)
+        report = found.report
     if as_json:
         print_json(report)
     else:
