@@ -15,7 +15,7 @@ try:
 
     from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
     from elision.cli.app import app, worded
-    from elision.cli.interrupts import heard_soon
+    from elision.cli.interrupts import heard_soon, leave
     from elision.cli.learning import Method
     from elision.errors import ElisionError
     from elision.terminal import complain
@@ -51,13 +51,13 @@ def main() -> None:
             sys.exit(app(prog_name="elision", standalone_mode=False))
         with heard_soon("interrupted"):
             status = app(prog_name="elision", standalone_mode=False)
-        sys.exit(status)
+        leave(status or 0)
     except ElisionError as error:
         _end(worded(error))
     except _UsageError as error:
         _end(_usage(error))
     except (KeyboardInterrupt, typer.Abort):
-        sys.exit(INTERRUPTED)
+        leave(INTERRUPTED)
     except MemoryError as error:
         _end(f"not enough memory: {error} (smaller batches may help: --batch-size)")
     except OSError as error:  # most likely standard output: what it still holds goes nowhere

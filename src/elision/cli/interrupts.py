@@ -11,8 +11,8 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NoReturn
 
 from elision._files import discard_unfinished
 from elision.cli import INTERRUPTED
@@ -27,6 +27,7 @@ PATIENCE = 0.5
 _SHOW_CURSOR = "\x1b[?25h"
 
 
+_pressed = threading.Event()
 _said: list[str] = []
 """What to say then: of the innermost part of the work that has something to say."""
 
@@ -46,6 +47,16 @@ def heard_soon(said: str) -> Iterator[None]:
                 yield
     finally:
         _said.pop()
+
+
+def leave(status: int) -> NoReturn:
+    """End the process; after Ctrl-C without tidying up all that was loaded, which takes a while."""
+    if _pressed.is_set():
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _can_listen() -> bool:
@@ -75,7 +86,10 @@ def _listening() -> Iterator[None]:
 def _watch(listens: int, over: threading.Event) -> None:
     while not over.is_set():
         came = os.read(listens, 1)
-        if came == bytes([signal.SIGINT]) and not over.wait(PATIENCE):
+        if came != bytes([signal.SIGINT]):
+            continue
+        _pressed.set()
+        if not over.wait(PATIENCE):
             discard_unfinished()
             if sys.stderr.isatty():  # a progress bar has hidden it
                 sys.stderr.write("\r" + _SHOW_CURSOR)
