@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 from functools import partial
 from pathlib import Path
@@ -75,7 +76,7 @@ def test_resumed_after_the_last_complete_batch(elision, batches, method):
 
     batches.clear()
     elision(*learn, "script.json")
-    elision(*learn, "script.json", "--resume", "--seed", "3")  # of another fit
+    elision(*learn, "script.json", "--resume", "--restart", "--seed", "3")  # of another fit
     assert batches == ["s1", "s2", "s1", "s2"]
     elision(*learn, "script.json")  # without --resume
     assert batches[4:] == ["s1", "s2"]
@@ -154,7 +155,7 @@ def test_damaged_progress(refused, elision, batches, damage):
     damaged = damage(progress.read_bytes())
     progress.write_bytes(damaged)
     err = refused("learn", "stories.jsonl", *APPROX, "-o", "script.json", "--resume")
-    assert "script.json.progress: no progress file: " in err
+    assert re.search(r"script.json.progress: (no|damaged) progress file: ", err)
     assert "(delete it to start anew)" in err
     assert progress.read_bytes() == damaged
 

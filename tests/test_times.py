@@ -16,7 +16,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from elision import EventLog, Insertion, ScriptLearner
 from elision.errors import InputError, shown
+from elision.observations import Packer
 from elision.readers import read
 from elision.readers.times import Dated, Form, TimeColumn, Written, given_form
 
@@ -243,10 +245,26 @@ class TestOutOfRange:
         pq.write_table(frame, tmp_path / "log.parquet")
         assert read(tmp_path / "log.parquet").events == [("b", "a")]
 
-    def test_in_other_columns(self) -> None:
-        frame = far_frames()["arrow days"].rename_columns(["case", "time", "activity"])
-        with pytest.raises(InputError, match=r"^data frame, column 'activity': cannot be read"):
+    @pytest.mark.parametrize("name", far_frames())
+    def test_in_other_columns(self, name: str) -> None:
+        frame = far_frames()[name]
+        by_name = {"time": "activity", "activity": "time"}
+        if isinstance(frame, pd.DataFrame):
+            frame = frame.rename(columns=by_name)
+        elif isinstance(frame, pl.DataFrame):
+            frame = frame.rename(by_name)
+        else:
+            frame = frame.rename_columns([by_name.get(one, one) for one in frame.column_names])
+        with pytest.raises(InputError, match=r"column 'activity': a Date.*; expected text"):
             read(frame)
+
+    @pytest.mark.parametrize("unit", ["s", "us", "ns"])
+    def test_durations(self, unit: str) -> None:
+        far = pa.array([2**62, 5], pa.duration(unit))
+        table = pa.table({"case": [1, 1], "activity": ["a", "b"], "time": far})
+        for frame in (table, pl.from_arrow(table) if unit != "s" else table):
+            with pytest.raises(InputError, match=r"a Duration.* is not a timestamp"):
+                read(frame)
 
     def test_huge_numbers(self, tmp_path: Path) -> None:
         huge = "9" * 400
@@ -264,6 +282,18 @@ class TestOutOfRange:
         assert shown([10**5000]) == "<list that is too long to show>"
         with pytest.raises(InputError, match=r"too long to show"):
             read([[10**5000]])
+        with pytest.raises(InputError, match=r"^narratives\[0\], field 'id': .*too long to show"):
+            read([{"events": ["a"], "id": 10**5000}])
+        with pytest.raises(InputError, match=r"too long to show"):
+            Packer(["a"]).pack([[10**5000]])
+        with pytest.raises(InputError, match=r"too long to show"):
+            ScriptLearner(random_state=-(10**5000)).fit([["a"]])
+
+    def test_events_put_between_huge_times(self) -> None:
+        text = f"case,activity,time\n1,a,2.5\n1,b,{'9' * 400}\n"
+        log = EventLog.read(io.StringIO(text))
+        repaired = log.insert([Insertion(case=0, gap=1, event="x", probability=0.8)])
+        assert repaired.to_frame()["activity"].tolist() == ["a", "x", "b"]
 
     def test_an_index_out_of_range(self) -> None:
         broken = pa.DictionaryArray.from_arrays(pa.array([0, 5]), pa.array(["a"]), safe=False)

@@ -11,13 +11,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elision import examples
-from elision._threads import get_threads, set_threads
 from elision.errors import ElisionError, FileFormatError, InputError, ScriptError, UnknownEventError
-from elision.script import Script
-from elision.scriptfile import load
 
 if TYPE_CHECKING:
+    from elision import examples
+    from elision._threads import get_threads, set_threads
     from elision.corpus import Corpus
     from elision.eventlog import EventLog, Insertion, LogWriter
     from elision.learn.baselines import (
@@ -36,6 +34,8 @@ if TYPE_CHECKING:
     from elision.outline import Outline
     from elision.readers import read
     from elision.repairing import Repairer, repair
+    from elision.script import Script
+    from elision.scriptfile import load
     from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
 
@@ -94,6 +94,7 @@ _LATER = {
     "LogWriter": "elision.eventlog",
     "LogisticGap": "elision.learn.baselines",
     "NGram": "elision.learn.baselines",
+    "Script": "elision.script",
     "ScriptLearner": "elision.learn.learner",
     "SkipNaiveBayes": "elision.learn.baselines",
     "TellingModel": "elision.telling",
@@ -103,10 +104,13 @@ _LATER = {
     "Outline": "elision.outline",
     "Prior": "elision.learn.em",
     "fit_parameters": "elision.learn.em",
+    "get_threads": "elision._threads",
+    "load": "elision.scriptfile",
     "mean_log_prob": "elision.learn.sem",
     "read": "elision.readers",
     "Repairer": "elision.repairing",
     "repair": "elision.repairing",
+    "set_threads": "elision._threads",
 }
 """Names whose modules are imported when they are first used, to keep ``import elision`` quick."""
 
@@ -114,6 +118,8 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
+    if name == "examples":
+        return import_module("elision.examples")
     raise AttributeError(f"module 'elision' has no attribute {name!r}")
 
 

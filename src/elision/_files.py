@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
-from contextlib import contextmanager
+import time
+import zlib
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,6 +18,14 @@ if TYPE_CHECKING:
 
 LONGEST_PATH = 200
 """Characters of a path that a message shows."""
+
+
+_TEMPORARY = re.compile(r"\.elision-(?:([0-9a-f]{8})-(\d+)-)?[0-9a-f]{16}")
+_FOREIGN_DAYS = 1.0
+"""Temporary files that other machines have left are deleted when they are so old."""
+
+_swept: set[Path] = set()
+_unfinished: set[Path] = set()
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -34,8 +45,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     try:
         target = _regular(path)
-        temporary = target.with_name(f".elision-{secrets.token_hex(8)}")
-        try:
+        with temporary_in(target.parent) as temporary:
             with temporary.open("xb") as file:
                 if target.exists():  # before a word is written: it may be a secret
                     temporary.chmod(target.stat().st_mode & 0o777)
@@ -43,9 +53,6 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
     except InputError:
         raise
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
@@ -66,3 +73,66 @@ def _regular(path: str | os.PathLike[str]) -> Path:
     if target.exists() and not target.is_file():
         raise OSError("there is something other than a file")
     return target
+
+
+@contextmanager
+def temporary_in(folder: Path) -> Iterator[Path]:
+    """Give a new name for a file that is being written; it says which process writes it.
+
+    The file is gone afterwards, unless it was renamed. What processes that are no more have left in
+    the folder is deleted, once a run.
+    """
+    if folder not in _swept:
+        _swept.add(folder)
+        sweep(folder)
+    found = folder / f".elision-{_machine()}-{os.getpid()}-{secrets.token_hex(8)}"
+    _unfinished.add(found)
+    try:
+        yield found
+    finally:
+        found.unlink(missing_ok=True)
+        _unfinished.discard(found)
+
+
+def discard_unfinished() -> None:
+    """Delete what this process is writing: it ends now."""
+    for path in tuple(_unfinished):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Delete temporary files of processes of this machine that are no more, and very old ones."""
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.name.startswith(".elision-")]
+    except OSError:
+        return
+    for entry in entries:
+        match = _TEMPORARY.fullmatch(entry.name)
+        with suppress(OSError):
+            if match and entry.is_file(follow_symlinks=False) and _is_left(match, entry):
+                Path(entry.path).unlink()
+
+
+def _is_left(name: re.Match[str], entry: os.DirEntry[str]) -> bool:
+    machine, process = name.groups()
+    if machine != _machine() or os.name == "nt":  # where asking after a process would end it
+        age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+        return age > _FOREIGN_DAYS * 86_400
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # somebody else's process, or no number of one
+        return False
+    return False
+
+
+def _machine() -> str:
+    """Which machine this is, or which container: a number of a process is known only there."""
+    try:
+        space = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        space = ""
+    node = os.uname().nodename if hasattr(os, "uname") else ""
+    return f"{zlib.crc32(f'{node} {space}'.encode()):08x}"

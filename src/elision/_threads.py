@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from elision.errors import InputError
+from elision.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,7 +55,7 @@ def _checked(threads: int | str, name: str) -> int:
     except (TypeError, ValueError):
         number = 0
     if number < 1:
-        raise InputError(f"{name} is {threads!r}, expected a whole number from 1")
+        raise InputError(f"{name} is {shown(threads)}, expected a whole number from 1")
     return number
 
 
@@ -77,6 +77,13 @@ def inside_pool() -> bool:
     return bool(getattr(_inside, "pool", False))
 
 
+def check_stopped() -> None:
+    """Give up here, in a task that takes long, if nobody waits for it any more."""
+    stopped = getattr(_inside, "stopped", None)
+    if stopped is not None and stopped.is_set():
+        raise CancelledError
+
+
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     """Call ``task`` with each number, in as many threads as allowed.
 
@@ -95,11 +102,18 @@ def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
                 threads, thread_name_prefix="elision", initializer=_enter_pool
             )
         pool = _pool
-    futures = [pool.submit(task, number) for number in numbers]
+    stopped = threading.Event()
+
+    def begin(number: int) -> None:
+        _inside.stopped = stopped
+        task(number)
+
+    futures = [pool.submit(begin, number) for number in numbers]
     try:
         for future in futures:
             future.result()
-    finally:  # when one fails, or Ctrl-C comes: what has not begun never does, the rest ends first
+    finally:  # when one fails, or Ctrl-C comes: what has not begun never does, the rest ends soon
+        stopped.set()
         for future in futures:
             future.cancel()
         wait(futures)

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import shown_path
 from elision.errors import InputError, shown
-from elision.learn.checkpoint import Checkpoint
+from elision.learn import limits
+from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from elision.corpus import Corpus
     from elision.learn.counts import CountsModel
     from elision.learn.observe import Event, Stage
+    from elision.learn.structure import Progress as SearchProgress
     from elision.script import Script
     from elision.text.hand import HandTypes
 
@@ -99,13 +101,15 @@ def learn_domains(
     method: str,
     settings: Mapping[str, Any],
     resume: bool,
+    restart: bool = False,
     console: Console,
 ) -> list[Learned]:
     """Learn and save a script for each domain, or for one ``only``.
 
     Narratives of raw sentences are turned into events first, and what does that is saved with the
     script. With one domain ``output`` is the script's file, with several a folder. Progress of a
-    search is kept beside each script and deleted when all are complete; ``resume`` goes on from it.
+    search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
+    and complains of progress with other narratives or settings unless ``restart`` is set.
     ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
     hand which sentence tells which event.
     """
@@ -115,22 +119,30 @@ def learn_domains(
         _check_lengths(part)
     told = {domain: as_events(part, types=types) for domain, part in parts.items()}
     paths = _paths(output, corpus.domains, tuple(told), source)
-    checkpoints: list[Checkpoint] = []
+    learners = {domain: make_learner(method, **settings) for domain in told}
+    checkpoints = {
+        domain: Checkpoint(_beside(paths[domain]), learner, told[domain].events)
+        for domain, learner in learners.items()
+        if isinstance(learner, SEMHMM)
+    }
+    for checkpoint in checkpoints.values() if resume and not restart else ():
+        checkpoint.load()  # complains before anything is done
     found = []
     with _progress_bar(console) as bar:
         for domain, heard in told.items():
-            learner = make_learner(method, **settings)
+            learner = learners[domain]
+            _say_limits(learner, heard.events, domain, console)
             name = shown_path(domain) or "learning"
             task = bar.add_task(name, total=len(heard.events), states="")
             if isinstance(learner, SEMHMM):
-                checkpoint = Checkpoint(_beside(paths[domain]), learner, heard.events)
-                checkpoints.append(checkpoint)
-                _search(learner, heard.events, checkpoint, bar, task, resume=resume)
+                checkpoint = checkpoints[domain]
+                progress = _kept(checkpoint, restart=restart) if resume else None
+                _search(learner, heard.events, checkpoint, bar, task, progress)
             else:
                 fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
                 bar.update(task, completed=len(heard.events), states="")
             found.append(_saved(domain, heard, learner, paths[domain]))
-    for checkpoint in checkpoints:
+    for checkpoint in checkpoints.values():
         checkpoint.remove()
     return found
 
@@ -205,14 +217,36 @@ def _rename(
         extractor.domains_[domain] = renamed(types, names, [tellers[name] for name in new])
 
 
+def _say_limits(
+    learner: SEMHMM | ScriptLearner,
+    narratives: list[tuple[str, ...]],
+    domain: str,
+    console: Console,
+) -> None:
+    sought = isinstance(learner, SEMHMM)
+    said = limits.of_search(learner, narratives) if sought else limits.of_default(narratives)
+    for line in said:
+        where = f"{shown_path(domain)}: " if domain else ""
+        console.print(f"{where}{line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _kept(checkpoint: Checkpoint, *, restart: bool) -> SearchProgress | None:
+    """Progress to go on from; with ``restart``, none where it is of another run."""
+    try:
+        return checkpoint.load()
+    except OtherRunError:
+        if restart:
+            return None
+        raise
+
+
 def _search(
     learner: SEMHMM,
     narratives: list[tuple[str, ...]],
     checkpoint: Checkpoint,
     bar: Progress,
     task: TaskID,
-    *,
-    resume: bool,
+    progress: SearchProgress | None,
 ) -> None:
     def observe(event: Event, model: CountsModel | None) -> None:
         checkpoint(event, model)
@@ -220,7 +254,7 @@ def _search(
             bar.update(task, completed=event.seen, states=f"{event.states} states")
 
     learner.set_params(observer=observe)
-    learner.resume(narratives, checkpoint.load() if resume else None)
+    learner.resume(narratives, progress)
 
 
 def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None]:

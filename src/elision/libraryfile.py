@@ -13,13 +13,12 @@ import json
 import math
 import os
 import re
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from elision._files import shown_path, write_atomically
+from elision._files import shown_path, temporary_in, write_atomically
 from elision.ask._evidence import Sheet
 from elision.errors import FileFormatError, InputError
 from elision.scriptfile import FORMAT as SCRIPT
@@ -112,8 +111,7 @@ def save(folder: str | PathLike[str], entries: Iterator[tuple[str, float, Sheet,
 
 def _store(folder: Path, name: str, script: Any) -> str:
     """Write one script under a name that depends on its content, and return it."""
-    temporary = folder / f".elision-{secrets.token_hex(8)}"
-    try:
+    with temporary_in(folder) as temporary:
         if isinstance(script, Path):
             temporary.write_bytes(script.read_bytes())
         else:
@@ -122,8 +120,6 @@ def _store(folder: Path, name: str, script: Any) -> str:
         clean = re.sub(r"[^\w-]+", "-", name).strip("-")[:60] or "script"
         file = f"{clean}-{digest}.json".encode("ascii", "ignore").decode()
         temporary.replace(folder / file)
-    finally:
-        temporary.unlink(missing_ok=True)
     return file
 
 

@@ -230,7 +230,11 @@ class Packer:
 
 def short(value: object) -> str:
     """Return a value as one line for a message, cut if it is long."""
-    text = repr(value[:60]) if isinstance(value, (str, bytes)) else " ".join(repr(value).split())
+    try:
+        texts = isinstance(value, (str, bytes))
+        text = repr(value[:60]) if texts else " ".join(repr(value).split())  # type: ignore[index]
+    except ValueError:  # a number of thousands of digits, which Python does not write
+        return f"<{type(value).__name__} that is too long to show>"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
+from elision._script_arrays import PackedArrays, is_large, pack_arrays, unpack_arrays
 from elision._script_parts import END, START
 from elision.errors import FileFormatError, ScriptError
 from elision.observations import short
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     from os import PathLike
 
 FORMAT = "elision-script"
+LARGE_VERSION = 3
 VERSION = 2
 BARE_VERSION = 1
-"""Versions of files with a telling model or an outline, and of those with neither, which have not
-changed."""
+"""Versions of files of very large scripts, of others with a telling model or an outline, and of
+those with neither; the last two have not changed."""
 
 LARGEST_BYTES = 64 << 20
 MOST_CELLS = 1 << 26
@@ -54,6 +56,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     checksum: str
     outline: PackedOutline | None = None
     telling: PackedTelling | None = None
+    arrays: PackedArrays | None = None
 
 
 Kind = TypeVar("Kind")
@@ -78,7 +81,7 @@ def dumps(script: Script) -> bytes:
         [
             "{",
             f'"format": "{FORMAT}",',
-            f'"version": {BARE_VERSION if _bare(script) else VERSION},',
+            f'"version": {_version(script)},',
             f'"checksum": "sha256:{"0" * 64}",',
             *script_lines(script),
             "}\n",
@@ -87,8 +90,10 @@ def dumps(script: Script) -> bytes:
     return with_checksum(text)
 
 
-def _bare(script: Script) -> bool:
-    return script.telling is None and script.made_from is None
+def _version(script: Script) -> int:
+    if is_large(script) or (script.telling is not None and script.telling.kinds is not None):
+        return LARGE_VERSION
+    return BARE_VERSION if script.telling is None and script.made_from is None else VERSION
 
 
 def script_lines(script: Script) -> list[str]:
@@ -96,8 +101,9 @@ def script_lines(script: Script) -> list[str]:
     problem = too_many_cells(script.size, len(script.events))
     if problem:
         raise ScriptError(problem)
+    large = is_large(script)
     states = [
-        {"name": name, "elision": elision, "tells": _pairs(row)}
+        {"name": name, "elision": elision, "tells": [] if large else _pairs(row)}
         for name, elision, row in zip(
             script.states[1:-1], script.elision[1:-1].tolist(), script.emission[1:-1], strict=True
         )
@@ -110,8 +116,12 @@ def script_lines(script: Script) -> list[str]:
         f'"about": {_json(script.about)},',
         f'"events": {_lines(script.events)},',
         f'"states": {_lines(states)},',
-        f'"edges": {_lines(list(triples))}',
+        f'"edges": {_lines([] if large else list(triples))}',
     ]
+    if large:
+        arrays = msgspec.json.encode(pack_arrays(script)).decode()
+        lines[-1] += ","
+        lines.append(f'"arrays": {arrays}')
     if script.made_from is not None:
         outline = msgspec.json.encode(pack_outline(script.made_from)).decode()
         lines[-1] += ","
@@ -123,13 +133,16 @@ def script_lines(script: Script) -> list[str]:
     return lines
 
 
-def with_checksum(text: str) -> bytes:
+def with_checksum(text: str, most: int | None = None) -> bytes:
     """Put the checksum of a file's text where it holds 64 zeros."""
     content = text.encode()
-    if len(content) > LARGEST_BYTES:
-        raise ScriptError(f"{len(content)} bytes as a file, expected at most {LARGEST_BYTES}")
+    most = LARGEST_BYTES if most is None else most
+    if len(content) > most:
+        raise ScriptError(f"{len(content)} bytes as a file, expected at most {most}")
     digest = hashlib.sha256(content).hexdigest().encode()
-    return _CHECKSUM.sub(b'"checksum": "sha256:' + digest + b'"', content, count=1)
+    found = _CHECKSUM.search(content)
+    start, end = found.span(1) if found else (0, 0)
+    return content[:start] + digest[: end - start] + content[end:]
 
 
 def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Script:
@@ -150,16 +163,25 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
         If these are not the bytes of a script file; the message is one line.
     """
     raw = parse(content, where)
-    check_header(raw, where, FORMAT, (BARE_VERSION, VERSION))
+    check_header(raw, where, FORMAT, (BARE_VERSION, VERSION, LARGE_VERSION))
     if checksum:
         check_sum(content, raw.get("checksum"), where)
     file = converted(raw, _File, where)
-    bare = file.telling is None and file.outline is None
-    if (file.version == BARE_VERSION) != bare:
-        having = "without" if bare else "with"
-        problem = f"damaged script file: version {file.version} {having} telling model or outline"
-        raise FileFormatError(problem, where=where)
+    _check_version(file, where)
     return _script(file, where)
+
+
+def _check_version(file: _File, where: str) -> None:
+    bare = file.telling is None and file.outline is None
+    large = file.arrays is not None or (file.telling is not None and file.telling.has_kinds)
+    holds = None
+    if (file.version == LARGE_VERSION) != large:
+        holds = ("with" if large else "without") + " arrays or kinds of events"
+    elif not large and (file.version == BARE_VERSION) != bare:
+        holds = ("without" if bare else "with") + " telling model or outline"
+    if holds:
+        problem = f"damaged script file: version {file.version} {holds}"
+        raise FileFormatError(problem, where=where)
 
 
 def converted(raw: dict[str, Any], kind: type[Kind], where: str) -> Kind:
@@ -328,6 +350,10 @@ def _script(file: _File, where: str) -> Script:
             if emission[k, event]:
                 raise FileFormatError(f"event {event} stands twice", where=place)
             emission[k, event] = _positive(probability, place)
+    if file.arrays is not None:
+        if file.edges or any(state.tells for state in file.states):
+            raise FileFormatError("damaged script file: edges and arrays of them", where=where)
+        transition, emission = unpack_arrays(file.arrays, size, len(file.events), where)
     names = [START, *(state.name for state in file.states), END]
     telling = None if file.telling is None else unpack(file.telling, tuple(file.events), where)
     outline = None if file.outline is None else unpack_outline(file.outline, where)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from elision.telling_kinds import Kinds
+
 
 LONGEST_HISTORY = 4
 """Events that a history goes back at most."""
@@ -215,6 +217,8 @@ class TellingModel:
         How probable it is that an event is missing from the record.
     usual
         How odd tellings were that were not learned from, for comparison.
+    kinds
+        Which kind each event is of, if the chains speak of kinds that several events share.
     """
 
     def __init__(
@@ -225,12 +229,17 @@ class TellingModel:
         *,
         missing: Missing | None = None,
         usual: Usual | None = None,
+        kinds: Kinds | None = None,
     ) -> None:
         self._events = tuple(events)
+        if kinds is not None and len(kinds.of) != len(self._events):
+            raise ScriptError(f"telling model: kinds of {len(kinds.of)} events")
+        number = len(self._events) if kinds is None else kinds.number
         for chain in (forward, backward):
-            if chain is not None and len(chain.memory) != len(self._events):
+            if chain is not None and len(chain.memory) != number:
                 problem = f"telling model of {len(chain.memory)} events, expected"
-                raise ScriptError(f"{problem} {len(self._events)}")
+                raise ScriptError(f"{problem} {number}")
+        self._kinds = kinds
         self._forward, self._backward, self._missing = forward, backward, missing
         self._size = len(self._events)
         self._usual = usual
@@ -260,21 +269,57 @@ class TellingModel:
         """How odd tellings were that were not learned from, if that is known."""
         return self._usual
 
+    @property
+    def kinds(self) -> Kinds | None:
+        """Which kind each event is of, if several share one."""
+        return self._kinds
+
     def with_missing(self, missing: Missing | None) -> TellingModel:
         """Return the same model with another notion of what is missing."""
-        return TellingModel(
-            self._events, self._forward, self._backward, missing=missing, usual=self._usual
-        )
+        return self._with(missing, self._usual)
 
     def with_usual(self, usual: Usual | None) -> TellingModel:
         """Return the same model with other tellings to compare with."""
-        return TellingModel(
-            self._events, self._forward, self._backward, missing=self._missing, usual=usual
-        )
+        return self._with(self._missing, usual)
+
+    def _with(self, missing: Missing | None, usual: Usual | None) -> TellingModel:
+        chains = self._forward, self._backward
+        return TellingModel(self._events, *chains, missing=missing, usual=usual, kinds=self._kinds)
 
     def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
         """Log-probability of each event given those before it, and of the end, a narrative each."""
-        return _steps(self._forward, [self._checked(one) for one in narratives])
+        return self._steps(self._forward, [self._checked(one) for one in narratives])
+
+    def _steps(
+        self, chain: Chain, narratives: Sequence[NDArray[np.int64]]
+    ) -> list[NDArray[np.float64]]:
+        found = _steps(chain, [self.kinds_of(one) for one in narratives])
+        if self._kinds is not None:
+            for steps, told in zip(found, narratives, strict=True):
+                steps[:-1] += self._kinds.share[told]
+        return found
+
+    def kinds_of(self, told: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The kinds of events, which the chains speak of: mostly the events themselves."""
+        return told if self._kinds is None else self._kinds.of[told]
+
+    def by_event(self, by_kind: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What holds of each kind next, the end last, for each event: mostly the same."""
+        if self._kinds is None:
+            return by_kind
+        result = np.empty((*by_kind.shape[:-1], self._size + 1))
+        self._kinds.spread(by_kind, result)
+        return result
+
+    def _insert(self, what: str, chain: Chain, *arguments: Any) -> None:
+        """Compute insertions into the last of the arguments, by events."""
+        *given, result = arguments
+        if self._kinds is None:
+            _compute(what, chain, *given, result)
+            return
+        by_kind = np.empty((*result.shape[:-1], self._kinds.number))
+        _compute(what, chain, *given, by_kind)
+        self._kinds.spread(by_kind, result)
 
     def _checked(self, told: ArrayLike) -> NDArray[np.int64]:
         """Event numbers as the kernels take them: they do not look where they read."""
@@ -297,13 +342,14 @@ class TellingModel:
         if self._backward is None:
             return found
         turned = [np.ascontiguousarray(self._checked(one)[::-1]) for one in narratives]
-        return np.asarray((found + [steps.sum() for steps in _steps(self._backward, turned)]) / 2)
+        back = [steps.sum() for steps in self._steps(self._backward, turned)]
+        return np.asarray((found + back) / 2)
 
     def next_log_probs(self, told: NDArray[np.int64]) -> NDArray[np.float64]:
         """Log-probability that each event comes next, the end last."""
-        result = np.empty(len(self._events) + 1)
-        _compute("next_log_probs", self._forward, self._checked(told), result)
-        return result
+        result = np.empty(len(self._forward.memory) + 1)
+        _compute("next_log_probs", self._forward, self.kinds_of(self._checked(told)), result)
+        return self.by_event(result)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -319,13 +365,14 @@ class TellingModel:
         """The same as `insertions` for many tellings, at one place of each, into ``result``."""
         lengths = np.array([len(one) for one in told], np.int64)
         offset = np.concatenate([[0], np.cumsum(lengths)])
-        events = np.concatenate([np.empty(0, np.int64), *told])
+        events = self.kinds_of(np.concatenate([np.empty(0, np.int64), *told]))
         forward, backward = self._forward, self._backward
-        _compute("insert_each", forward, events, offset, places, result)
+        self._insert("insert_each", forward, events, offset, places, result)
         if backward is not None:
             other = np.empty_like(result)
             turned = np.concatenate([np.empty(0, np.int64), *(one[::-1] for one in told)])
-            _compute("insert_each", backward, turned, offset, lengths - places, other)
+            turned = self.kinds_of(turned)
+            self._insert("insert_each", backward, turned, offset, lengths - places, other)
             result += other
             result /= 2
 
@@ -339,18 +386,18 @@ class TellingModel:
         (high - low + 1, events) for the places low..high; by default all, 0 to the number of told
         events. The place i is before the event i.
         """
-        told = self._checked(told)
+        told = self.kinds_of(self._checked(told))
         length = len(told)
         high = length if high is None else high
         if not 0 <= low <= high <= length:
             raise InputError(f"places {low} to {high}, expected some from 0 to {length}")
         result = np.empty((high - low + 1, len(self._events)))
-        _compute("insertions", self._forward, told, low, high, result)
+        self._insert("insertions", self._forward, told, low, high, result)
         if self._backward is None:
             return result
         other = np.empty_like(result)
         turned = np.ascontiguousarray(told[::-1])
-        _compute("insertions", self._backward, turned, length - high, length - low, other)
+        self._insert("insertions", self._backward, turned, length - high, length - low, other)
         return np.asarray((result + other[::-1]) / 2)
 
     def __eq__(self, other: object) -> bool:
@@ -361,6 +408,7 @@ class TellingModel:
             and self._forward == other._forward
             and self._backward == other._backward
             and self._missing == other._missing
+            and (self._kinds.same(other._kinds) if self._kinds else other._kinds is None)
             and (self._usual.same(other._usual) if self._usual else other._usual is None)
         )
 

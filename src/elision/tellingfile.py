@@ -9,6 +9,7 @@ import numpy as np
 
 from elision.errors import FileFormatError, ScriptError
 from elision.telling import Chain, Missing, TellingModel, Usual
+from elision.telling_kinds import Kinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,13 @@ class PackedChain(msgspec.Struct, forbid_unknown_fields=True):
     average: float
 
 
+class PackedKinds(msgspec.Struct, forbid_unknown_fields=True):
+    """Kinds of events: arrays as bytes, little-endian, int32 and float32."""
+
+    of: bytes
+    share: bytes
+
+
 class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
     """A telling model without its events, which are those of the script."""
 
@@ -40,6 +48,12 @@ class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
     missing: tuple[float, float, float] | None
     usual: bytes | None = None
     strange: float | None = None
+    kinds: PackedKinds | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether its chains speak of kinds of events."""
+        return not isinstance(self.kinds, msgspec.UnsetType)
 
 
 def pack(model: TellingModel) -> PackedTelling:
@@ -51,6 +65,9 @@ def pack(model: TellingModel) -> PackedTelling:
     if model.usual is not None:
         packed.usual = model.usual.oddness.astype("<f4").tobytes()
         packed.strange = model.usual.strange
+    if model.kinds is not None:
+        of, share = model.kinds.of.astype("<i4"), model.kinds.share.astype("<f4")
+        packed.kinds = PackedKinds(of.tobytes(), share.tobytes())
     return packed
 
 
@@ -63,15 +80,25 @@ def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingM
         If its arrays do not fit.
     """
     try:
+        kinds = _kinds(packed.kinds, where)
+        size = len(events) if kinds is None else kinds.number
         return TellingModel(
             events,
-            _chain(packed.forward, len(events), where),
-            None if packed.backward is None else _chain(packed.backward, len(events), where),
+            _chain(packed.forward, size, where),
+            None if packed.backward is None else _chain(packed.backward, size, where),
             missing=None if packed.missing is None else Missing(*packed.missing),
             usual=_usual(packed, where),
+            kinds=kinds,
         )
     except ScriptError as error:
         raise FileFormatError(f"damaged script file: {error}", where=where) from None
+
+
+def _kinds(packed: PackedKinds | msgspec.UnsetType, where: str) -> Kinds | None:
+    if isinstance(packed, msgspec.UnsetType):
+        return None
+    of, share = _array(packed.of, "<i4", where), _array(packed.share, "<f4", where)
+    return Kinds(of.astype(np.int64), share.astype(float))
 
 
 def _usual(packed: PackedTelling, where: str) -> Usual | None:

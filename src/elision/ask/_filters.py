@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.script import Script
-    from elision.telling import Chain
+    from elision.telling import TellingModel
 
 
 class Filter(Protocol):
@@ -29,29 +29,30 @@ class Filter(Protocol):
 def first_filter(script: Script) -> Filter:
     """What is known before anything is told: by the telling model, or by the script itself."""
     if script.telling is not None:
-        chain = script.telling.forward
-        return TellingFilter(chain, plain.nothing(chain), (), 0)
+        model = script.telling
+        return TellingFilter(model, plain.nothing(model.forward), (), 0)
     return StateFilter.of(script)
 
 
 class TellingFilter(NamedTuple):
     """A telling model's chain after some events: sums over them, and the last few."""
 
-    chain: Chain
+    model: TellingModel
     past: plain.Past
     latest: tuple[int, ...]
     events: int
 
     def next_log_probs(self) -> NDArray[np.float64]:
         """Log-probability that each event comes next, the end last."""
-        z = plain.logits(self.chain, self.latest, self.events, self.past)
-        return np.asarray(z - plain.log_sum(z))
+        z = plain.logits(self.model.forward, self.latest, self.events, self.past)
+        return self.model.by_event(np.asarray(z - plain.log_sum(z)))
 
     def tell(self, event: int) -> TellingFilter:
         """Return the chain after one more event."""
-        latest = (*self.latest, event)[-LONGEST_HISTORY:]
-        past = plain.told_event(self.chain, self.past, event)
-        return TellingFilter(self.chain, past, latest, self.events + 1)
+        kind = int(self.model.kinds_of(np.array([event]))[0])
+        latest = (*self.latest, kind)[-LONGEST_HISTORY:]
+        past = plain.told_event(self.model.forward, self.past, kind)
+        return TellingFilter(self.model, past, latest, self.events + 1)
 
 
 class StateFilter(NamedTuple):

@@ -7,13 +7,20 @@ import os
 import sys
 from typing import Any, NoReturn
 
-import typer
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 
-from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
-from elision.cli.app import app, worded
-from elision.cli.learning import INTERRUPTED, Method
-from elision.errors import ElisionError
-from elision.terminal import complain
+try:
+    import typer
+
+    from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
+    from elision.cli.app import app, worded
+    from elision.cli.interrupts import heard_soon, leave
+    from elision.cli.learning import Method
+    from elision.errors import ElisionError
+    from elision.terminal import complain
+except KeyboardInterrupt:  # all this takes half a second
+    sys.exit(INTERRUPTED)
 
 __all__ = [
     "Method",
@@ -29,6 +36,9 @@ __all__ = [
     "showing",
 ]
 
+CONVERSATIONS = ("ask", "follow", "serve")
+"""Commands that hear Ctrl-C themselves, and may go on after it."""
+
 _UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
 
 
@@ -37,13 +47,17 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # it is None if it was closed
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(app(prog_name="elision", standalone_mode=False))
+        if sys.argv[1:2] and sys.argv[1] in CONVERSATIONS:
+            sys.exit(app(prog_name="elision", standalone_mode=False))
+        with heard_soon("interrupted"):
+            status = app(prog_name="elision", standalone_mode=False)
+        leave(status or 0)
     except ElisionError as error:
         _end(worded(error))
     except _UsageError as error:
         _end(_usage(error))
     except (KeyboardInterrupt, typer.Abort):
-        sys.exit(INTERRUPTED)
+        leave(INTERRUPTED)
     except MemoryError as error:
         _end(f"not enough memory: {error} (smaller batches may help: --batch-size)")
     except OSError as error:  # most likely standard output: what it still holds goes nowhere

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.markup import escape
 
+from elision.cli import INTERRUPTED
 from elision.cli.app import (
     Activity,
     AsJson,
@@ -26,6 +27,7 @@ from elision.cli.app import (
     app,
     read,
 )
+from elision.cli.interrupts import heard_soon
 from elision.errors import InputError
 from elision.terminal import (
     Number,
@@ -42,9 +44,6 @@ from elision.terminal import (
 if TYPE_CHECKING:
     from elision.learning import Learned
     from elision.text.event_types import DomainTypes
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 
 class Method(StrEnum):
@@ -165,6 +164,13 @@ def learn(
         bool,
         typer.Option("--resume", help="By search: go on where an interrupted run stopped."),
     ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart",
+            help="With --resume: start anew where progress is of other narratives or settings.",
+        ),
+    ] = False,
     format: Format = None,  # noqa: A002
     case: Case = None,
     activity: Activity = None,
@@ -183,18 +189,6 @@ def learn(
     from elision.learning import learn_domains  # noqa: PLC0415
     from elision.text.hand import HandTypes  # noqa: PLC0415
 
-    corpus = read(
-        narratives,
-        format=format,
-        case=case,
-        activity=activity,
-        time=time,
-        time_format=time_format,
-        domain_column=domain_column,
-        lifecycle=lifecycle,
-        encoding=encoding,
-        sentences=sentences,
-    )
     given = {
         "batch_size": batch_size,
         "state_cost": state_cost,
@@ -205,21 +199,36 @@ def learn(
         "plan": "paper" if paper_plan else None,
     }
     settings = {name: value for name, value in given.items() if value is not None}
+    sought = method is not Method.DEFAULT
+    said = "interrupted" + " (--resume goes on after what is complete)" * sought
     try:
-        learned = learn_domains(
-            corpus,
-            output,
-            source=narratives,
-            only=domain,
-            types=None if types is None else HandTypes.read(types),
-            method=method.value,
-            settings=settings,
-            resume=resume,
-            console=err,
-        )
+        with heard_soon(said):
+            corpus = read(
+                narratives,
+                format=format,
+                case=case,
+                activity=activity,
+                time=time,
+                time_format=time_format,
+                domain_column=domain_column,
+                lifecycle=lifecycle,
+                encoding=encoding,
+                sentences=sentences,
+            )
+            learned = learn_domains(
+                corpus,
+                output,
+                source=narratives,
+                only=domain,
+                types=None if types is None else HandTypes.read(types),
+                method=method.value,
+                settings=settings,
+                resume=resume,
+                restart=restart,
+                console=err,
+            )
     except KeyboardInterrupt:
-        sought = method is not Method.DEFAULT
-        complain("interrupted" + " (--resume goes on after what is complete)" * sought)
+        complain(said)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json([one.summary() for one in learned])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision.errors import InputError, shown
@@ -206,19 +207,19 @@ def _moments(case: Case, gap: int, several: Sequence[Insertion]) -> list[Moment 
     found: list[Moment | None] = []
     last = low
     for place, one in enumerate(several, start=1):
-        if one.share is None:
-            # In whole numbers where times are: a float does not hold nanoseconds since 1970.
-            span, parts = (high - low) * place, len(several) + 1
-            moment = low + (span // parts if isinstance(span, int) else span / parts)
-        else:
-            moment = low + _part(high - low, one.share)
+        share = Fraction(place, len(several) + 1) if one.share is None else one.share
+        try:
+            moment = low + _part(high - low, share)
+        except OverflowError:  # a whole number of hundreds of digits, and one that is not whole
+            moment = last
         last = max(last, min(moment, high))
         found.append(last)
     return found
 
 
-def _part(span: Moment, share: float) -> Moment:
+def _part(span: Moment, share: float | Fraction) -> Moment:
+    # In whole numbers where times are: a float does not hold nanoseconds since 1970.
+    parts, of = share.as_integer_ratio()
     if isinstance(span, int):
-        parts, of = share.as_integer_ratio()
         return span * parts // of
-    return span * share
+    return span * parts / of if isinstance(share, Fraction) else span * share

@@ -20,7 +20,7 @@ from elision.eventlog.records import Fields
 from elision.eventlog.xes import KeptXes, table_columns
 from elision.readers.cases import LIFECYCLE_KEY
 from elision.readers.columns import choose, time_of
-from elision.readers.frames import failures, known_frame, times_of, values_of
+from elision.readers.frames import failures, known_frame, labels_of, times_of
 from elision.readers.guess import guessed
 from elision.readers.records import narratives_of_lines
 from elision.readers.source import opened
@@ -227,9 +227,9 @@ def _case_starts(table: Any, columns: Columns, name: str) -> list[int]:
 
 
 def _key_columns(frame: Any, columns: Columns, name: str) -> list[list[str]]:
-    found = [[label_of(value) or "" for value in values_of(frame[columns.case], name)]]
+    found = [[label_of(value) or "" for value in labels_of(frame[columns.case], name)]]
     if columns.domain is not None:
-        found.append([label_of(value) or "" for value in values_of(frame[columns.domain], name)])
+        found.append([label_of(value) or "" for value in labels_of(frame[columns.domain], name)])
     return found
 
 
@@ -252,7 +252,7 @@ def _parquet_survey(plan: _Plan, file: Any, columns: Columns) -> Known:
             times, form = times_of(frame[columns.time], f"{plan.name}, {where}")
         phases: Sequence[Any] = [None] * len(keys)
         if columns.lifecycle is not None:
-            phases = values_of(frame[columns.lifecycle], plan.name)
+            phases = labels_of(frame[columns.lifecycle], plan.name)
         for row, key in enumerate(keys):
             place = f"{plan.name} row index {first + row}, {where}"
             if columns.time is not None and times[row] is None:

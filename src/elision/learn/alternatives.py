@@ -170,13 +170,17 @@ def _choices(
 ) -> list[list[tuple[int, ...]]]:
     """Bundles that exclude each other, strongest evidence first, as branches of one choice."""
     n = len(bundles)
-    apart = np.zeros((n, n))
-    joins = np.zeros((n, n), dtype=bool)
-    for a in range(n):
+    first = [bundle[0] for bundle in bundles]
+    apart = excludes[np.ix_(first, first)]
+    joins = agrees[np.ix_(first, first)]
+    several = [number for number, bundle in enumerate(bundles) if len(bundle) > 1]
+    for a in several:
         for b in range(n):
-            if a != b:
-                apart[a, b] = excludes[np.ix_(bundles[a], bundles[b])].min()
-                joins[a, b] = agrees[np.ix_(bundles[a], bundles[b])].all()
+            for one, other in ((a, b), (b, a)):
+                apart[one, other] = excludes[np.ix_(bundles[one], bundles[other])].min()
+                joins[one, other] = agrees[np.ix_(bundles[one], bundles[other])].all()
+    np.fill_diagonal(apart, 0.0)
+    np.fill_diagonal(joins, val=False)
     taken: set[int] = set()
     found: list[list[tuple[int, ...]]] = []
     pairs = [(apart[a, b], -a, -b) for a in range(n) for b in range(a) if apart[a, b] > 0]

@@ -21,6 +21,7 @@ from elision.contexts import (
 )
 from elision.errors import InputError
 from elision.learn.sem import Narratives, told_narratives, vocabulary_of
+from elision.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -279,7 +280,7 @@ class NGram(Baseline):
 
     def _learn(self, narratives: list[tuple[int, ...]]) -> None:
         if isinstance(self.order, bool) or not isinstance(self.order, int) or self.order < 1:
-            raise InputError(f"order is {self.order!r}, expected a whole number from 1")
+            raise InputError(f"order is {short(self.order)}, expected a whole number from 1")
         self._followers: dict[tuple[int, ...], Counter[int]] = {}
         for one in narratives:
             line = (START, *one)

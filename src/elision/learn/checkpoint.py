@@ -1,9 +1,15 @@
-"""Progress of a long run on disk, so that it can be resumed after an interruption."""
+"""Progress of a long run on disk, so that it can be resumed after an interruption.
+
+A file like those of scripts: one JSON object with format, version and checksum. Counts are arrays
+as bytes, little-endian, compressed, which keeps them to the last bit.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,37 +17,54 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
-from elision.errors import FileFormatError
-from elision.learn.counts import CountsModel
+from elision._script_arrays import packed, unpacked
+from elision.errors import FileFormatError, InputError
+from elision.learn.counts import END, MOST_STATES, START, CountsModel
 from elision.learn.observe import BatchDone
+from elision.learn.sem import vocabulary_of
 from elision.learn.structure import Progress
+from elision.scriptfile import check_header, check_sum, converted, parse, with_checksum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
 
     from elision.learn.observe import Event
     from elision.learn.sem import SEMHMM
 
 FORMAT = "elision-progress"
+VERSION = 2
+LARGEST_BYTES = 1 << 30
+MOST_CELLS = 1 << 27
+"""A larger file, or more counts in it, is refused before the memory runs out."""
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     format: str
-    fingerprint: str
+    version: int
+    checksum: str
+    settings: str
+    narratives: str
     states: int
     events: int
-    edges: list[tuple[int, int, float]]
-    emission: list[tuple[int, int, float]]
-    elision: list[float]
-    support: list[tuple[int, int]]
+    edge: bytes
+    transition: bytes
+    emission: bytes
+    support: bytes
+    elision: bytes
     history: list[BatchDone]
+
+
+class OtherRunError(InputError):
+    """Progress of a run with other narratives or settings."""
 
 
 class Checkpoint:
     """Keeps the progress of one fit in a file, as its observer.
 
-    The file belongs to one learner with its settings and one list of narratives: `load` gives
-    nothing if either has changed.
+    The file belongs to one learner with its settings and one list of narratives: `load` complains
+    if either has changed.
 
     Parameters
     ----------
@@ -57,33 +80,69 @@ class Checkpoint:
         self, path: str | Path, learner: SEMHMM, narratives: Sequence[Sequence[str]]
     ) -> None:
         self.path = Path(path)
-        self._fingerprint = _fingerprint(learner, narratives)
+        parameters = learner.get_params().items()
+        known = {name: value for name, value in parameters if name != "observer"}
+        self._settings = _digest([type(learner).__name__, known])
+        self._narratives = _digest([list(narrative) for narrative in narratives])
+        self._size = (
+            len(narratives),
+            len(vocabulary_of([tuple(one) for one in narratives], learner.events)),
+        )
         self._history: tuple[BatchDone, ...] = ()
 
     def load(self) -> Progress | None:
-        """Read how far the same fit had come; None if there is no such file, or of another fit."""
+        """Read how far the same fit had come; None if there is no such file.
+
+        Raises
+        ------
+        FileFormatError
+            If it is damaged.
+        OtherRunError
+            If it is of another fit.
+        """
         try:
-            file = msgspec.json.decode(self.path.read_bytes(), type=_File)
-            if file.format != FORMAT or file.fingerprint != self._fingerprint:
-                return None
-            progress = Progress(
-                model=_model(file),
-                seen=file.history[-1].seen,
-                batches=file.history[-1].batch,
-                history=tuple(file.history),
-            )
+            file = self._read()
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, IndexError) as error:  # msgspec's errors are ValueErrors
-            raise _no_progress(self.path, error) from None
+        except OSError as error:
+            raise _no_progress(self.path, error.strerror or str(error)) from None
+        except FileFormatError as error:
+            raise _no_progress(self.path, error.problem) from None
+        differs = [
+            name
+            for name in ("narratives", "settings")
+            if getattr(file, name) != getattr(self, f"_{name}")
+        ]
+        if differs:
+            problem = f"progress of a run with other {' and '.join(differs)}"
+            raise OtherRunError(problem, where=shown_path(self.path), hint="--restart starts anew")
+        last = file.history[-1]
+        if (last.narratives, file.events) != self._size:
+            problem = f"damaged script file: {last.narratives} narratives of {file.events} events"
+            raise _no_progress(self.path, problem)
+        progress = Progress(_model(file, self.path), last.seen, last.batch, tuple(file.history))
         self._history = progress.history
         return progress
+
+    def _read(self) -> _File:
+        where = shown_path(self.path)
+        with self.path.open("rb") as stream:
+            content = stream.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
+            raise FileFormatError(f"more than {LARGEST_BYTES} bytes", where=where)
+        raw = parse(content, where)
+        check_header(raw, where, FORMAT, (VERSION,))
+        check_sum(content, raw.get("checksum"), where)
+        file = converted(raw, _File, where)
+        _check_history(file, where)
+        return file
 
     def __call__(self, event: Event, model: CountsModel | None) -> None:
         """Write the progress after each batch."""
         if isinstance(event, BatchDone) and model is not None:
             self._history = (*self._history, event)
-            write_atomically(self.path, msgspec.json.encode(self._file(model)))
+            text = msgspec.json.encode(self._file(model)).decode()
+            write_atomically(self.path, with_checksum(text, most=LARGEST_BYTES))
 
     def remove(self) -> None:
         """Delete the file: the fit is complete."""
@@ -92,49 +151,78 @@ class Checkpoint:
     def _file(self, model: CountsModel) -> _File:
         return _File(
             format=FORMAT,
-            fingerprint=self._fingerprint,
+            version=VERSION,
+            checksum=f"sha256:{'0' * 64}",
+            settings=self._settings,
+            narratives=self._narratives,
             states=model.states,
             events=model.emission.shape[1],
-            edges=_entries(model.transition, model.edge),
-            emission=_entries(model.emission, model.emission != 0),
-            elision=model.elision.tolist(),
-            support=[(k, o) for k, o, _ in _entries(model.emission, model.support)],
+            edge=packed(np.packbits(model.edge)),
+            transition=packed(model.transition[model.edge].astype("<f8")),
+            emission=packed(model.emission.astype("<f8")),
+            support=packed(np.packbits(model.support)),
+            elision=packed(model.elision.astype("<f8")),
             history=list(self._history),
         )
 
 
-def _no_progress(path: Path, error: Exception) -> FileFormatError:
+def _no_progress(path: Path, problem: str) -> FileFormatError:
+    said = problem.replace("script file", "progress file")
     return FileFormatError(
-        f"no progress file: {getattr(error, 'strerror', None) or error}",
+        said if said.startswith(("no ", "damaged ")) else f"no progress file: {said}",
         where=shown_path(path),
         hint="delete it to start anew",
     )
 
 
-def _entries(values: Any, where: Any) -> list[tuple[int, int, float]]:
-    rows, columns = np.nonzero(where)
-    numbers = values[rows, columns].tolist()
-    return list(zip(rows.tolist(), columns.tolist(), numbers, strict=True))
+def _exactly(content: bytes, kind: DTypeLike, number: int) -> NDArray[Any]:
+    found = unpacked(content, kind, most=number)
+    if len(found) != number:
+        raise ValueError("an array that is too short")
+    return found
 
 
-def _model(file: _File) -> CountsModel:
-    edge = np.zeros((file.states, file.states), bool)
-    transition = np.zeros((file.states, file.states))
-    emission = np.zeros((file.states, file.events))
-    support = np.zeros((file.states, file.events), bool)
-    for j, k, count in file.edges:
-        edge[j, k] = True
-        transition[j, k] = count
-    for k, o, count in file.emission:
-        emission[k, o] = count
-    for k, o in file.support:
-        support[k, o] = True
-    return CountsModel(edge, transition, emission, np.array(file.elision), support)
+def _bits(content: bytes, rows: int, columns: int) -> NDArray[np.bool_]:
+    found = _exactly(content, np.uint8, -(-rows * columns // 8))
+    bits = np.unpackbits(found, count=rows * columns)
+    return bits.reshape(rows, columns).astype(bool)
 
 
-def _fingerprint(learner: SEMHMM, narratives: Sequence[Sequence[str]]) -> str:
-    """What a fit depends on: the learner's parameters and the narratives in their order."""
-    parameters = {name: value for name, value in learner.get_params().items() if name != "observer"}
-    told = [list(narrative) for narrative in narratives]
-    text = json.dumps([type(learner).__name__, parameters, told], sort_keys=True, default=repr)
+def _check_history(file: _File, where: str) -> None:
+    last = [(one.batch, one.seen) for one in file.history]
+    grows = all(a[0] + 1 == b[0] and a[1] < b[1] for a, b in pairwise([(0, 0), *last]))
+    if not last or not grows or file.history[-1].seen > file.history[-1].narratives:
+        raise FileFormatError("damaged script file: batches that do not follow", where=where)
+    states, events = file.states, file.events
+    if not 2 <= states <= MOST_STATES or events < 0 or states * (states + events) > MOST_CELLS:
+        problem = f"damaged script file: {states} states and {events} events"
+        raise FileFormatError(problem, where=where)
+
+
+def _model(file: _File, path: Path) -> CountsModel:
+    states, events = file.states, file.events
+    try:
+        edge = _bits(file.edge, states, states)
+        transition = np.zeros((states, states))
+        transition[edge] = _exactly(file.transition, "<f8", int(edge.sum()))
+        emission = _exactly(file.emission, "<f8", states * events)
+        model = CountsModel(
+            edge,
+            transition,
+            emission.reshape(states, events).astype(float),
+            _exactly(file.elision, "<f8", states).astype(float),
+            _bits(file.support, states, events),
+        )
+    except (ValueError, zlib.error) as error:
+        raise _no_progress(path, f"damaged script file: {error}") from None
+    counts = (model.transition, model.emission, model.elision)
+    if not all(np.isfinite(one).all() and (one >= 0).all() for one in counts):
+        raise _no_progress(path, "damaged script file: a count that is none")
+    if edge[:, START].any() or edge[END].any() or not model.is_whole():
+        raise _no_progress(path, "damaged script file: states that do not lead from start to end")
+    return model
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -139,6 +139,10 @@ class CountsModel:
                         ready.append(target)
         return np.array([*order, END])
 
+    def is_whole(self) -> bool:
+        """Whether every state can be reached, and none of them twice on one way."""
+        return len(np.unique(self.topological_order())) == self.states
+
     def taken(self, states: NDArray[np.int64]) -> CountsModel:
         """Keep just these states, in this order."""
         return CountsModel(

@@ -21,7 +21,7 @@ from elision.learn.sem import told_narratives, vocabulary_of
 from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
 from elision.learn.usual import learn_usual
-from elision.observations import Packer
+from elision.observations import Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -117,7 +117,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
     def _learn(self, narratives: list[tuple[str, ...]]) -> Self:
         seed = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InputError(f"random_state is {seed!r}, expected a seed from 0")
+            raise InputError(f"random_state is {short(seed)}, expected a seed from 0")
         self.events_ = vocabulary_of(narratives, self.events)
         Packer(self.events_).pack(narratives)  # complains of events that the vocabulary lacks
         self._seen = narratives

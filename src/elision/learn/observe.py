@@ -34,7 +34,8 @@ class BatchDone:
 
     ``seen`` of all ``narratives`` so far; ``score_before`` and ``score_after`` are the search score
     with the batch's prefix tree and at the end of the search; ``log_prob`` is the mean
-    log-probability of the narratives seen, after EM (None without it).
+    log-probability of the narratives seen, after EM (None without it); ``left_out`` is how many
+    narratives of the batch were too much for its prefix tree, and are only counted.
     """
 
     batch: int
@@ -49,6 +50,7 @@ class BatchDone:
     log_prob: float | None
     constraints: int
     violated: int
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 Score: TypeAlias = Literal["exact", "approx", "marginal"]
 
 MOVES_AT_ONCE = 64
-"""Moves made in compiled code before the observer hears of them."""
+"""Moves made in compiled code before the observer hears of them, and the interpreter of Ctrl-C."""
+
+MANY_STATES = 200
+"""With more, moves by the forward likelihood are made one at a time: each takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ def exact_search(
         todo=np.zeros((size * size, 3), np.int64),
     )
     score = np.array([_exact.exact_score(search, trial)])
+    at_once = MOVES_AT_ONCE if size <= MANY_STATES else 1
 
     def value() -> float:
         exact = _exact.exact_score(search, trial)
@@ -143,8 +147,9 @@ def exact_search(
 
     before = value()
     moves = _run(
-        lambda *log: _exact.run_exact(search, trial, book, score, exhaustive, MOVES_AT_ONCE, *log),
+        lambda *log: _exact.run_exact(search, trial, book, score, exhaustive, at_once, *log),
         observer,
+        at_once,
     )
     violated = int(_search.violations(search.rules))
     return Found(_result(search), moves, before, value(), violated)
@@ -225,13 +230,15 @@ def start(
     return search
 
 
-def _run(run: _Log, observer: Callable[[Move], object] | None) -> tuple[Move, ...]:
+def _run(
+    run: _Log, observer: Callable[[Move], object] | None, at_once: int = MOVES_AT_ONCE
+) -> tuple[Move, ...]:
     """Let compiled code make moves and log them until it makes no more."""
-    kinds, firsts, seconds = (np.empty(MOVES_AT_ONCE, np.int64) for _ in range(3))
-    gains = np.empty(MOVES_AT_ONCE)
+    kinds, firsts, seconds = (np.empty(at_once, np.int64) for _ in range(3))
+    gains = np.empty(at_once)
     moves: list[Move] = []
-    made = MOVES_AT_ONCE
-    while made == MOVES_AT_ONCE:
+    made = at_once
+    while made == at_once:
         made = run(kinds, firsts, seconds, gains)
         for at in range(made):
             kind: Literal["merge", "delete"] = "delete" if kinds[at] else "merge"

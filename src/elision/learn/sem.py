@@ -21,7 +21,7 @@ from elision.learn.em import Base, Converged, Prior, pseudocounts
 from elision.learn.observe import ignore
 from elision.learn.search import Costs, Score
 from elision.learn.structure import Plan, Progress, Settings, learn_structure
-from elision.observations import Packer
+from elision.observations import Packer, short
 from elision.script import Script
 
 if TYPE_CHECKING:
@@ -208,9 +208,10 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
         if self.plan not in ("paper", "growing", "auto"):
             raise InputError(f"plan {self.plan!r}, expected 'paper', 'growing' or 'auto'")
         if not isinstance(self.em_steps, (int, np.integer)) or self.em_steps < 0:
-            raise InputError(f"em_steps is {self.em_steps!r}, expected a whole number from 0")
+            raise InputError(f"em_steps is {short(self.em_steps)}, expected a whole number from 0")
         if not isinstance(self.batch_size, (int, np.integer)) or self.batch_size < 1:
-            raise InputError(f"batch_size is {self.batch_size!r}, expected a whole number from 1")
+            problem = f"batch_size is {short(self.batch_size)}"
+            raise InputError(f"{problem}, expected a whole number from 1")
         for name in ("state_cost", "edge_cost", "constraint_cost"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0):

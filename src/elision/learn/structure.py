@@ -32,6 +32,13 @@ GROWTH = 0.25
 WARM_EM = Converged(tolerance=1e-3, most_steps=5)
 """Of the growing plan: EM between batches only follows; after the last batch it converges."""
 
+MOST_TREE_STATES = 1500
+"""States of the script and a batch's prefix tree: the search compares all pairs of them. Narratives
+that would make more are absorbed by their expected counts alone."""
+
+MOST_EXACT_STATES = 600
+"""With more, the search by the forward likelihood begins with moves by the local score."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -142,8 +149,11 @@ def _absorb(
         rest = np.bincount(batch, minlength=len(packed))
         rest[rows] = 0
         model = _with_expected_counts(model, packed, rest, prior, settings)
-    trees, weights = _tree_narratives(packed, batch, rows)
-    model = model.with_prefix_tree(trees, weights)
+    times, left = _tree_narratives(packed, batch, rows, model.states)
+    trees = [_symbols(packed, row) for row in times]
+    model = model.with_prefix_tree(trees, times.values())
+    if left or any(one.left_out for one in progress.history):
+        seen = _explained(model, seen, prior, settings)
 
     moves = 0
 
@@ -154,6 +164,9 @@ def _absorb(
 
     found = _search(model, seen, prior, never, settings, moved)
     model, steps, log_prob = found.model, 0, None
+    if left and not settings.em:
+        rest = np.bincount(list(left), list(left.values()), len(packed)).astype(np.int64)
+        model = _with_expected_counts(model, packed, rest, prior, settings)
     if settings.em:
         stop = settings.stop if last or settings.plan == "paper" else WARM_EM
         ordering = model.topological_order()
@@ -182,6 +195,7 @@ def _absorb(
         log_prob=log_prob,
         constraints=0 if never is None else int(never.sum()),
         violated=found.violated,
+        left_out=sum(map(int, left.values())),
     )
     observer(done, model)
     return Progress(model, done.seen, number, (*progress.history, done))
@@ -195,41 +209,72 @@ def _search(
     settings: Settings,
     observer: Callable[[Move], object],
 ) -> Found:
-    if settings.score == "exact":
-        return exact_search(
+    def local(score: Literal["approx", "marginal"]) -> Found:
+        return local_search(
             model,
-            seen,
+            score,
             prior,
             settings.costs,
             never,
             elisions=settings.elisions,
-            exhaustive=settings.exhaustive,
             observer=observer,
         )
-    return local_search(
-        model,
-        settings.score,
+
+    if settings.score != "exact":
+        return local(settings.score)
+    before = local("approx") if model.states > MOST_EXACT_STATES else None
+    if before is not None and before.model.states > MOST_EXACT_STATES:
+        return before
+    found = exact_search(
+        model if before is None else before.model,
+        seen,
         prior,
         settings.costs,
         never,
         elisions=settings.elisions,
+        exhaustive=settings.exhaustive,
         observer=observer,
     )
+    return found if before is None else replace(found, moves=before.moves + found.moves)
 
 
 def _tree_narratives(
-    packed: Packed, batch: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[list[list[int]], list[float]]:
-    """Narratives of the tree in the order in which they first come, with their numbers."""
+    packed: Packed, batch: NDArray[np.int64], rows: NDArray[np.int64], states: int
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Narratives of the tree in the order in which they first come, with their numbers.
+
+    Those that would make the tree too large are returned apart; the first of all is never too long.
+    """
     chosen = set(rows.tolist())
     times: dict[int, float] = {}
     for row in batch.tolist():
         if row in chosen:
             times[row] = times.get(row, 0.0) + 1.0
-    narratives = [
-        packed.symbol[packed.offset[row] : packed.offset[row + 1]].tolist() for row in times
-    ]
-    return narratives, list(times.values())
+    lengths = np.diff(packed.offset)[list(times)]
+    if states + int(lengths.sum()) <= MOST_TREE_STATES:
+        return times, {}
+    beginnings: set[tuple[int, ...]] = set()
+    kept: dict[int, float] = {}
+    for row, number in times.items():
+        told = _symbols(packed, row)
+        new = {tuple(told[:end]) for end in range(len(told), 0, -1)} - beginnings
+        first = states == 2 and not kept
+        if first or states + len(beginnings) + len(new) <= MOST_TREE_STATES:
+            beginnings |= new
+            kept[row] = number
+    return kept, {row: number for row, number in times.items() if row not in kept}
+
+
+def _symbols(packed: Packed, row: int) -> list[int]:
+    told: list[int] = packed.symbol[packed.offset[row] : packed.offset[row + 1]].tolist()
+    return told
+
+
+def _explained(model: CountsModel, seen: Packed, prior: Pseudocounts, settings: Settings) -> Packed:
+    """The narratives that a structure can tell at all: what never was in a tree may be too long."""
+    log_prob = Lattice(_parameters(model, prior, settings)).log_prob(seen)
+    possible = np.flatnonzero(np.isfinite(log_prob))
+    return replace(seen.take(possible), weight=seen.weight[possible])
 
 
 def _worst_explained(

@@ -19,6 +19,7 @@ from elision.learn._beginnings import Beginnings, grow
 from elision.learn._histories import Histories, find_histories, history_rows
 from elision.learn._telling_counts import PLACES, Counts, count
 from elision.telling import Chain, TellingModel
+from elision.telling_kinds import find_kinds, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,7 +44,9 @@ LEAST_GAIN = 1e-6
 """Of L-BFGS: steps, and the share of the loss that a step must gain."""
 
 MOST_CELLS = 8_000_000
-"""Beginnings times events that are learned from: of more narratives, a random part."""
+FEW_CELLS = 3_000_000
+"""Beginnings times events that are learned from: of more narratives, a random part. Fewer where
+events share kinds: then there are so many of them that less is said of each anyway."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -101,11 +104,16 @@ def learn_telling(
     TellingModel(3 events, both directions)
     """
     rng = np.random.default_rng(random_state)
-    narratives = _some(narratives, len(events) + 1, rng)
+    kinds = find_kinds(narratives, len(events))
+    names = events
+    if kinds is not None:
+        narratives = [kinds.of[list(one)].tolist() for one in narratives]
+        names = names_of(kinds, events)
+    narratives = _some(narratives, len(names) + 1, rng, MOST_CELLS if kinds is None else FEW_CELLS)
     folds = np.empty(len(narratives), np.int64)
     number = max(1, min(FOLDS, len(narratives)))
     folds[rng.permutation(len(narratives))] = np.arange(len(narratives)) % number
-    words = shared_words(events)
+    words = shared_words(names)
     found: list[Chain | None] = [None, None]
 
     def learn(direction: int) -> None:
@@ -114,18 +122,18 @@ def learn_telling(
 
     _threads.run(learn, range(1 + backward))
     forward, other = found
-    return TellingModel(events, forward, other)  # type: ignore[arg-type]
+    return TellingModel(events, forward, other, kinds=kinds)  # type: ignore[arg-type]
 
 
 def _some(
-    narratives: Sequence[Sequence[int]], symbols: int, rng: np.random.Generator
+    narratives: Sequence[Sequence[int]], symbols: int, rng: np.random.Generator, most: int
 ) -> Sequence[Sequence[int]]:
     """All narratives, or a random part with as many beginnings as fit the memory."""
     beginnings = np.array([len(one) + 1 for one in narratives])
-    if int(beginnings.sum()) * symbols <= MOST_CELLS:
+    if int(beginnings.sum()) * symbols <= most:
         return narratives
     order = rng.permutation(len(narratives))
-    kept = np.cumsum(beginnings[order]) * symbols <= MOST_CELLS
+    kept = np.cumsum(beginnings[order]) * symbols <= most
     kept[0] = True
     return [narratives[k] for k in np.sort(order[kept]).tolist()]
 
@@ -293,7 +301,12 @@ class _Problem:
         start = np.zeros(len(self._precision))
         start[: len(self._usual)] = self._usual
         options = {"maxiter": MOST_STEPS, "ftol": LEAST_GAIN}
-        found = minimize(self._loss, start, jac=True, method="L-BFGS-B", options=options)
+
+        def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            _threads.check_stopped()  # Ctrl-C is not for threads
+            return self._loss(point)
+
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
         weights, after, memory = self._taken_apart(found.x)
         return weights, after, memory
 

@@ -63,7 +63,10 @@ def failures(where: str) -> Iterator[None]:
         raise
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - each library has exceptions of its own
+    except BaseException as error:  # each library has exceptions of its own
+        # What polars, which is in Rust, calls a panic is no Exception.
+        if not isinstance(error, Exception) and type(error).__module__ != "pyo3_runtime":
+            raise
         problem = f"cannot be read: {one_line(error)[:200] or type(error).__name__}"
         raise InputError(problem, where=where) from None
 
@@ -84,6 +87,27 @@ def values_of(series: nw.Series[Any], where: str) -> list[Any]:
         return values
 
 
+class _NoLabel:
+    """Stands for a date or a duration where text is expected: Python's own may not reach as far."""
+
+    def __init__(self, kind: object) -> None:
+        self._kind = kind
+
+    def __repr__(self) -> str:
+        return f"a {self._kind}"
+
+
+def labels_of(series: nw.Series[Any], where: str) -> list[Any]:
+    """Return the values of a column of texts or numbers; dates and durations as mere marks."""
+    import narwhals as nw  # noqa: PLC0415 - as above
+
+    if not isinstance(series.dtype, (nw.Date, nw.Datetime, nw.Duration, nw.Time)):
+        return values_of(series, where)
+    with failures(where):
+        mark = _NoLabel(series.dtype)
+        return [None if null else mark for null in series.is_null().to_list()]
+
+
 def times_of(series: nw.Series[Any], where: str) -> tuple[list[Any], Form | None]:
     """Return time stamps and their form; None where it is to be found from their values.
 
@@ -97,7 +121,7 @@ def times_of(series: nw.Series[Any], where: str) -> tuple[list[Any], Form | None
     elif isinstance(dtype, nw.Date):
         form = Ticks("d", None)
     else:
-        return values_of(series, where), None
+        return labels_of(series, where), None
     with failures(where):
         nulls: list[bool] = series.is_null().to_list()
         there = series.drop_nulls()

@@ -81,7 +81,11 @@ class Records:
         if name is None:
             name = str(self._count)
         elif isinstance(name, int) and not isinstance(name, bool):
-            name = str(name)
+            try:
+                name = str(name)
+            except ValueError:  # thousands of digits, which Python does not write
+                problem = f"{shown(name)}; expected text or a shorter number"
+                raise InputError(problem, where="field 'id'") from None
         self._count += 1
         domain = record.get("domain")
         made = (

@@ -148,7 +148,7 @@ def opened(source: str | os.PathLike[str] | Readable, encoding: str) -> Iterator
         yield Source(stream, head, name, codec, was_text)
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """Return what an error of another library says, on one line."""
     return " ".join(str(error).split())
 

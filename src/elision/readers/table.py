@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from elision.errors import InputError, shown
 from elision.readers.cases import Cases
 from elision.readers.columns import Columns, choose
-from elision.readers.frames import collected, failures, known_frame, times_of, values_of
+from elision.readers.frames import collected, failures, known_frame, labels_of, times_of
 from elision.readers.source import one_line
 from elision.readers.times import no_time
 
@@ -197,7 +197,7 @@ def frame_cases(
             found, form = times_of(frame[role], where)
             values.append(found)
         else:
-            values.append(values_of(frame[role], where))
+            values.append(labels_of(frame[role], where))
     cells = zip(*values, strict=True)
     cases = gathered(enumerate(cells, first), columns, reading, f"{name} row index")
     cases.form = form

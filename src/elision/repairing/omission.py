@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision.errors import InputError
+from elision.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +90,7 @@ def given_omission(rate: float, events: int) -> Omission:
     [0.2, 0.2, 0.2]
     """
     if not 0 <= rate < 1:
-        raise InputError(f"omission is {rate!r}, expected at least 0 and below 1")
+        raise InputError(f"omission is {short(rate)}, expected at least 0 and below 1")
     return Omission(np.full(events, rate), rate, np.ones(events))
 
 

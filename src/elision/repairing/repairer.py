@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from elision.errors import InputError
+from elision.observations import short
 from elision.repairing.completing import Completion
 from elision.repairing.gaps import Found, GapTables, learn_gaps
 from elision.repairing.omission import Omission, given_omission, learn_omission
@@ -187,7 +188,7 @@ class Repairer:
         """
         least = self.threshold if threshold is None else threshold
         if not 0 < least <= 1:
-            raise InputError(f"threshold is {threshold!r}, expected above 0 and at most 1")
+            raise InputError(f"threshold is {short(threshold)}, expected above 0 and at most 1")
         told = list(map(tuple, traces))
         distinct = list(dict.fromkeys(told))
         answers: dict[tuple[str, ...], list[Missing]] = {one: [] for one in distinct}

@@ -38,6 +38,10 @@ FORMAT = "elision-extractor"
 VERSION = 1
 LARGEST_BYTES = 64 << 20
 
+LARGEST_NUMBER = 1e6
+MOST_SENTENCES = 1 << 40
+"""Of what a whole extractor can hold; larger ones would overflow when sentences are compared."""
+
 _OWN = "own"
 
 
@@ -191,6 +195,11 @@ def _weights(settings: _Settings, where: str) -> Weights:
         problem = f"unknown treatment of rare steps {settings.rare!r:.40}"
     if settings.senses is not None and settings.senses < 1:
         problem = f"{settings.senses} senses, expected 1 or more"
+    numbers = [settings.verb_weight, settings.min_tellings, settings.none_threshold]
+    if not all(abs(number) <= LARGEST_NUMBER for number in [*numbers, settings.strictness or 0.0]):
+        problem = "a setting is out of range"
+    elif settings.similarity == "wordnet" and not 0 <= settings.verb_weight <= 1:
+        problem = f"a verb weight of {settings.verb_weight}, expected one from 0 to 1"
     if problem:
         raise FileFormatError(f"damaged extractor: {problem}", where=where)
     if settings.similarity == "mixed":
@@ -241,15 +250,20 @@ def _check_domain(file: _Domain, where: str) -> None:
     numbers = [file.cut, *scales[0], *scales[1], *file.centroid]
     names = [kind.name for kind in file.types]
     problem = None
-    if not all(map(math.isfinite, numbers)) or min(scales)[0] <= 0:
-        problem = "a number is not finite, or the scale is not positive"
-    elif file.sentences < 0 or min(file.words.values(), default=1) < 1:
+    if not all(abs(number) <= LARGEST_NUMBER for number in numbers) or min(scales)[0] <= 0:
+        problem = "a number is out of range, or the scale is not positive"
+    elif not 0 <= file.sentences <= MOST_SENTENCES or min(file.words.values(), default=1) < 1:
         problem = "counts of words and sentences, expected none below 1"
+    elif max(file.words.values(), default=0) > file.sentences:
+        problem = f"a word of more than all {file.sentences} sentences"
     elif "" in names or len(set(names)) < len(names):
         problem = "names of types, expected each once and none empty"
     for kind in file.types:
-        if not kind.wordings or min(wording[3] for wording in kind.wordings) < 1:
+        told = [wording[3] for wording in kind.wordings]
+        if not told or min(told) < 1 or max(told) > MOST_SENTENCES:
             problem = f"type {kind.name[:40]!r} needs wordings, each told at least once"
+        elif not 0 <= kind.tellings <= MOST_SENTENCES or not abs(kind.cohesion or 0.0) <= 1e6:
+            problem = f"type {kind.name[:40]!r} has a number that is out of range"
     if problem:
         raise FileFormatError(f"damaged extractor: {problem}", where=where)
 

@@ -175,7 +175,14 @@ def _draw(
 ) -> NDArray[np.int64]:
     from elision._telling_kernels import draw  # noqa: PLC0415 - numba is slow to import
 
-    return np.asarray(draw(model.forward.tables, told, LONGEST_DRAWN, rng))
+    found = np.asarray(draw(model.forward.tables, model.kinds_of(told), LONGEST_DRAWN, rng))
+    return np.concatenate([told, _events(model, found[len(told) :], rng)])
+
+
+def _events(
+    model: TellingModel, kinds: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    return kinds if model.kinds is None else model.kinds.drawn(kinds, rng)
 
 
 def _of_length(
@@ -194,7 +201,7 @@ def _of_length(
     weight = np.array([log_weight for _, log_weight in found])
     chance = np.exp(weight - weight.max())
     chosen = rng.choice(len(found), n, p=chance / chance.sum())
-    return [found[k][0] for k in chosen.tolist()]
+    return [_events(model, found[k][0], rng) for k in chosen.tolist()]
 
 
 def _fitting(

@@ -1,0 +1,283 @@
+"""Damaged and forged files, and what killed runs leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+import commands
+import elision as el
+from commands import files, start, write
+from elision import _files
+from elision._script_arrays import packed
+from elision.errors import FileFormatError
+from elision.learn.checkpoint import FORMAT, Checkpoint, OtherRunError
+from elision.learn.observe import BatchDone
+from elision.scriptfile import with_checksum
+from elision.text.extract import EventExtractor
+
+STORIES = el.read(
+    [
+        {"steps": ["hear the bell", "walk to the door", "open the door"]},
+        {"steps": ["the bell rings", "go to the door", "open it"]},
+    ]
+    * 3
+)
+TELLINGS = el.examples.doorbell_tellings()
+
+
+@pytest.fixture
+def elision(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    return partial(commands.run, monkeypatch, capsys)
+
+
+# ---- extractors
+
+
+def changed(data, path, value):
+    """A copy in which one value is another."""
+    copy = msgspec.json.decode(msgspec.json.encode(data))
+    inner = copy
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value(inner[path[-1]]) if callable(value) else value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("domains", 0, "words"), lambda words: dict.fromkeys(words, 10**6)),  # math domain error
+        (("domains", 0, "words"), lambda words: dict.fromkeys(words, 10**400)),  # OverflowError
+        (("domains", 0, "sentences"), 10**400),
+        (("domains", 0, "sentences"), 0),  # ZeroDivisionError
+        (("domains", 0, "sentences"), 2**60),  # so many that no word is rare
+        (("domains", 0, "centroid"), lambda numbers: [1e308] * len(numbers)),
+        (("domains", 0, "calibration"), (0.1, 1e308)),
+        (("domains", 0, "cut"), 1e308),
+        (("domains", 0, "types", 0, "tellings"), -1),
+        (("domains", 0, "types", 0, "cohesion"), 1e308),
+        (("settings", "verb_weight"), 1e308),
+        (("settings", "none_threshold"), -1e308),
+    ],
+)
+def test_damaged_extractors(path, value, tmp_path):
+    extractor = EventExtractor()
+    extractor.fit_transform(STORIES)
+    data = extractor.to_dict()
+    whole = EventExtractor.from_dict(data).transform(STORIES)
+    assert whole == extractor.transform(STORIES)
+    if path[-1] == "centroid" and not data["domains"][0]["centroid"]:
+        pytest.skip("no word vectors here")
+    (tmp_path / "damaged.json").write_text(json.dumps(changed(data, path, value)))
+    with pytest.raises(FileFormatError, match=r"damaged extractor: ") as caught:
+        EventExtractor.load(tmp_path / "damaged.json")
+    assert "\n" not in str(caught.value)
+
+
+# ---- progress
+
+
+def kept(folder, **settings):
+    """The checkpoint of a fit that was stopped after its second batch, and its learner."""
+    learner = el.SEMHMM(score="approx", batch_size=5, **settings)
+    checkpoint = Checkpoint(folder / "progress", learner, TELLINGS)
+
+    def stop(event, model):
+        checkpoint(event, model)
+        if isinstance(event, BatchDone) and event.batch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learner.set_params(observer=stop).fit(TELLINGS)
+    return checkpoint, learner
+
+
+def forged(checkpoint, change):
+    """Write another progress with a checksum that fits."""
+    data = json.loads(checkpoint.path.read_bytes())
+    data |= change(data) if callable(change) else change
+    data["checksum"] = f"sha256:{'0' * 64}"
+    checkpoint.path.write_bytes(with_checksum(json.dumps(data)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"states": 100_000},  # asks for 80 GiB
+        {"states": 3},
+        {"states": -1},
+        {"events": 2**40},
+        {"events": 1},
+        {"elision": ""},
+        {"edge": "AAAA"},
+        {"emission": msgspec.to_builtins(packed(np.zeros(10**7)))},
+        lambda data: {"emission": data["edge"]},
+        lambda data: {"history": data["history"][::-1]},
+        lambda data: {"history": [one | {"narratives": 10**9} for one in data["history"]]},
+        lambda data: {"history": []},
+    ],
+)
+def test_forged_progress_with_a_checksum_that_fits(change, tmp_path):
+    checkpoint, learner = kept(tmp_path)
+    forged(checkpoint, change)
+    begun = time.perf_counter()
+    with pytest.raises(FileFormatError, match=r"progress: damaged progress file: .*delete it"):
+        Checkpoint(checkpoint.path, learner, TELLINGS).load()
+    assert time.perf_counter() - begun < 5
+
+
+def test_progress_that_leads_in_a_circle(tmp_path):
+    checkpoint, learner = kept(tmp_path)
+    model = checkpoint.load().model
+    edge = model.edge.copy()
+    edge[2:, 2:] = True
+    counts = np.ones(int(edge.sum()))
+    whole = {"edge": packed(np.packbits(edge)), "transition": packed(counts)}
+    forged(checkpoint, {name: msgspec.to_builtins(value) for name, value in whole.items()})
+    with pytest.raises(FileFormatError, match=r"do not lead from start to end"):
+        Checkpoint(checkpoint.path, learner, TELLINGS).load()
+
+
+def test_every_flipped_byte_of_progress_is_noticed(tmp_path):
+    checkpoint, learner = kept(tmp_path)
+    content = checkpoint.path.read_bytes()
+    assert json.loads(content)["format"] == FORMAT
+    for place in range(0, len(content), max(1, len(content) // 150)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        checkpoint.path.write_bytes(damaged)
+        with pytest.raises(FileFormatError):
+            Checkpoint(checkpoint.path, learner, TELLINGS).load()
+
+
+def test_progress_of_other_settings_or_narratives(tmp_path):
+    checkpoint, _ = kept(tmp_path)
+    other = el.SEMHMM(score="approx", batch_size=5, state_cost=7.0)
+    with pytest.raises(OtherRunError, match=r"with other settings \(--restart starts anew\)"):
+        Checkpoint(checkpoint.path, other, TELLINGS).load()
+    with pytest.raises(OtherRunError, match=r"with other narratives and settings"):
+        Checkpoint(checkpoint.path, other, TELLINGS[1:]).load()
+
+
+def test_resuming_with_other_settings_is_refused_until_told_to_restart(elision, monkeypatch):
+    write("stories.jsonl", TELLINGS)
+    learn = ("learn", "stories.jsonl", "--method", "approx", "-o", "script.json")
+    keep = Checkpoint.__call__
+
+    def observe(checkpoint, event, model):
+        keep(checkpoint, event, model)
+        if isinstance(event, BatchDone) and event.batch == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Checkpoint, "__call__", observe)
+        assert elision(*learn)[0] == 130
+    before = Path("script.json.progress").read_bytes()
+    err = commands.refused(elision(*learn, "--resume", "--seed", "3"))
+    expected = "script.json.progress: progress of a run with other settings (--restart starts anew)"
+    assert err == f"elision: {expected}\n"
+    assert Path("script.json.progress").read_bytes() == before
+    assert elision(*learn, "--resume", "--restart", "--seed", "3")[::2] == (0, "")
+    assert files() == ["script.json", "stories.jsonl"]
+
+
+# ---- temporary files
+
+
+def test_what_killed_runs_left_is_swept_by_the_next(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    machine = _files._machine()
+    token = 16 * "0"
+    left = tmp_path / f".elision-{machine}-{ended.pid}-{token}"
+    mine = tmp_path / f".elision-{machine}-{os.getppid()}-{token}"
+    elsewhere = tmp_path / f".elision-00000000-{ended.pid}-{token}"
+    old = tmp_path / f".elision-{token}"
+    others = [tmp_path / ".elision-notes", tmp_path / f".elision-{machine}-1-{token}.json"]
+    for path in (left, mine, elsewhere, old, *others):
+        path.write_text("x")
+    long_ago = time.time() - 3 * 86_400
+    os.utime(old, (long_ago, long_ago))
+    _files.write_atomically(tmp_path / "new", b"new")
+    assert files(tmp_path) == sorted(p.name for p in (mine, elsewhere, *others, tmp_path / "new"))
+
+
+def test_nothing_is_left_where_writing_fails(tmp_path):
+    def half():
+        with _files.atomic_file(tmp_path / "new") as file:
+            file.write(b"half")
+            assert len(files(tmp_path)) == 1
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
+    assert files(tmp_path) == []
+    assert not _files._unfinished
+
+
+# ---- Ctrl-C
+
+
+def test_no_traceback_after_ctrl_c_while_libraries_are_loaded(tmp_path):
+    begins = (
+        "import sys, os, signal\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *more):\n"
+        "        if name == 'typer': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from elision.cli import main; main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", begins], capture_output=True, check=False, cwd=tmp_path
+    )
+    assert (ended.returncode, ended.stderr) == (130, b"")
+
+
+def test_ctrl_c_is_heard_while_compiled_code_runs(tmp_path):
+    """A kernel of a minute, the lock of the interpreter let go: only a thread can hear."""
+    held = (
+        "import ctypes, os, signal, sys, threading, time\n"
+        "from elision import _files\n"
+        "from elision.cli.interrupts import heard_soon\n"
+        "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "with heard_soon('interrupted'), _files.atomic_file('half') as file:\n"
+        "    file.write(b'half')\n"
+        "    until = time.monotonic() + 60\n"
+        "    def wait(*_):\n"
+        "        while time.monotonic() < until: time.sleep(0.01)\n"
+        "    signal.signal(signal.SIGINT, wait)\n"
+        "    wait()\n"
+    )
+    begun = time.perf_counter()
+    ended = subprocess.run(
+        [sys.executable, "-c", held], capture_output=True, check=False, cwd=tmp_path
+    )
+    assert (ended.returncode, ended.stderr) == (130, b"elision: interrupted\n")
+    assert time.perf_counter() - begun < 30
+    assert files(tmp_path) == []
+
+
+def test_ctrl_c_ends_learning_of_anything(tmp_path):
+    write(tmp_path / "in.jsonl", [[f"e{o}" for o in range(1500)]] * 2)
+    with start("learn", "in.jsonl", "-o", "out.json", cwd=tmp_path) as process:
+        time.sleep(4)
+        if process.poll() is None:
+            begun = time.perf_counter()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=commands.PATIENCE)
+            assert process.returncode == 130
+            assert err in (b"", b"elision: interrupted\n")  # nothing while libraries are loaded
+            assert time.perf_counter() - begun < 10
+            assert files(tmp_path) == ["in.jsonl"]
