@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from elision.outline import Outline
     from elision.readers import read
     from elision.repairing import Repairer, repair
+    from elision.scale.engine import on
     from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
 
@@ -75,6 +76,7 @@ __all__ = [
     "get_threads",
     "load",
     "mean_log_prob",
+    "on",
     "read",
     "repair",
     "set_threads",
@@ -104,6 +106,7 @@ _LATER = {
     "Prior": "elision.learn.em",
     "fit_parameters": "elision.learn.em",
     "mean_log_prob": "elision.learn.sem",
+    "on": "elision.scale.engine",
     "read": "elision.readers",
     "Repairer": "elision.repairing",
     "repair": "elision.repairing",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from elision.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -77,6 +79,17 @@ def inside_pool() -> bool:
     return bool(getattr(_inside, "pool", False))
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Run everything inside in this thread: other processes have the other processors."""
+    before = inside_pool()
+    _inside.pool = True
+    try:
+        yield
+    finally:
+        _inside.pool = before
+
+
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     """Call ``task`` with each number, in as many threads as allowed.
 
@@ -95,7 +108,7 @@ def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
                 threads, thread_name_prefix="elision", initializer=_enter_pool
             )
         pool = _pool
-    futures = [pool.submit(task, number) for number in numbers]
+    futures = [pool.submit(copy_context().run, task, number) for number in numbers]
     try:
         for future in futures:
             future.result()
