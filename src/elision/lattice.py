@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -384,8 +384,8 @@ class Lattice:
             out_target=self._out_target,
             out_weight=parameters.transition[self._onward],
             loop=loop,
-            elision=parameters.elision,
-            likelihood=packed.likelihood(parameters.emission),
+            elision=_writable(parameters.elision),
+            likelihood=_writable(packed.likelihood(parameters.emission)),
         )
 
     @staticmethod
@@ -423,7 +423,14 @@ class Lattice:
 def _narratives(packed: Packed) -> Narratives:
     from elision import _kernels  # noqa: PLC0415 - numba is slow to import
 
-    return _kernels.Narratives(packed.symbol, packed.offset, packed.weight)
+    return _kernels.Narratives(
+        _writable(packed.symbol), _writable(packed.offset), _writable(packed.weight)
+    )
+
+
+def _writable(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that may be written to: loops are compiled for such ones, and nothing is written."""
+    return array if array.flags.writeable else array.copy()
 
 
 def _summed(tallies: Sequence[Tally]) -> Tally:

@@ -15,6 +15,7 @@ from elision.cli.app import (
     Activity,
     AsJson,
     Case,
+    Dask,
     DomainColumn,
     Encoding,
     Format,
@@ -24,6 +25,7 @@ from elision.cli.app import (
     Time,
     TimeFormat,
     app,
+    on_cluster,
     read,
 )
 from elision.errors import InputError
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
+
+FAILED = 1
+"""Exit status where some domains could not be learned, but others were."""
 
 
 class Method(StrEnum):
@@ -163,8 +168,11 @@ def learn(
     ] = False,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="By search: go on where an interrupted run stopped."),
+        typer.Option(
+            "--resume", help="By search or with --dask: go on where an interrupted run stopped."
+        ),
     ] = False,
+    dask: Dask = None,
     format: Format = None,  # noqa: A002
     case: Case = None,
     activity: Activity = None,
@@ -181,6 +189,7 @@ def learn(
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
     from elision.learning import learn_domains  # noqa: PLC0415
+    from elision.scale.domains import DomainsError  # noqa: PLC0415
     from elision.text.hand import HandTypes  # noqa: PLC0415
 
     corpus = read(
@@ -205,26 +214,35 @@ def learn(
         "plan": "paper" if paper_plan else None,
     }
     settings = {name: value for name, value in given.items() if value is not None}
+    failed: DomainsError | None = None
     try:
-        learned = learn_domains(
-            corpus,
-            output,
-            source=narratives,
-            only=domain,
-            types=None if types is None else HandTypes.read(types),
-            method=method.value,
-            settings=settings,
-            resume=resume,
-            console=err,
-        )
+        with on_cluster(dask):
+            learned = learn_domains(
+                corpus,
+                output,
+                source=narratives,
+                only=domain,
+                types=None if types is None else HandTypes.read(types),
+                method=method.value,
+                settings=settings,
+                resume=resume,
+                console=err,
+            )
+    except DomainsError as error:
+        failed, learned = error, error.learned
     except KeyboardInterrupt:
-        sought = method is not Method.DEFAULT
-        complain("interrupted" + " (--resume goes on after what is complete)" * sought)
+        kept = method is not Method.DEFAULT or dask is not None
+        complain("interrupted" + " (--resume goes on after what is complete)" * kept)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json([one.summary() for one in learned])
     else:
         _show_learned(learned)
+    if failed is not None:
+        for line in failed.lines():
+            complain(line)
+        complain(str(failed))
+        raise typer.Exit(FAILED)
 
 
 def _show_learned(learned: list[Learned]) -> None:

@@ -106,6 +106,8 @@ class Run:
         self._function, self._shared = function, shared
         self._at_work: dict[Future, tuple[int, Thing]] = {}
         self._losses: Counter[int] = Counter()
+        self._suspects: list[tuple[int, Thing]] = []
+        self._alone: set[int] = set()
         self._queue = as_completed([], loop=client.loop)
 
     def results(self, things: Iterable[Thing], ahead: int | None) -> Iterator[tuple[int, Any]]:
@@ -119,8 +121,10 @@ class Run:
             with unless_lost(self._client, self._address):
                 self._store.bring([self._shared])
                 self._fill(coming, ahead)
-            while self._at_work:
+            while self._at_work or self._suspects:
                 with unless_lost(self._client, self._address):
+                    if not self._at_work:
+                        self._submit(*self._suspects.pop(), alone=True)
                     done = self._done()
                     if ahead is not None:
                         self._store.let_go([thing for _, thing, _ in done])
@@ -141,7 +145,9 @@ class Run:
                 self._store.bring([thing])
             self._submit(number, thing)
 
-    def _submit(self, number: int, thing: Thing) -> None:
+    def _submit(self, number: int, thing: Thing, *, alone: bool = False) -> None:
+        if alone:
+            self._alone.add(number)
         future = self._client.submit(
             done_there,
             self._function,
@@ -172,6 +178,10 @@ class Run:
                 self._again(number, thing)
                 continue
             except KilledWorker as error:
+                # Whatever waited on the worker is blamed, too: each is tried once more, alone.
+                if number not in self._alone:
+                    self._suspects.append((number, thing))
+                    continue
                 outcome = Failed(error, killed=True)
             done.append((number, thing, outcome))
         return done

@@ -150,7 +150,8 @@ def _added_up(lattice: Lattice, packed: Packed, found: Sequence[Tallied]) -> Cou
 
 def _expected(counts: Counts, weight: NDArray[np.float64]) -> Expected:
     possible = np.isfinite(counts.log_prob)
-    return Expected(counts, float(weight[possible] @ counts.log_prob[possible]))
+    # No product of vectors: its last bits depend on the threads of BLAS, and so on the machine.
+    return Expected(counts, float((weight[possible] * counts.log_prob[possible]).sum()))
 
 
 def _part_counts(part: Part, parameters: Parameters) -> Expected:
