@@ -34,7 +34,7 @@ def client():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as found,
     ):
@@ -284,8 +284,9 @@ def test_no_cluster(elision, where, said):
 def test_without_distributed(elision, monkeypatch):
     write("stories.jsonl", many(2))
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "elision.scale.dask_engine", raising=False)
-    monkeypatch.delitem(sys.modules, "elision.scale._dask_run", raising=False)
+    for name in ("dask_engine", "_dask_run"):
+        monkeypatch.delitem(sys.modules, f"elision.scale.{name}", raising=False)
+        monkeypatch.delattr(f"elision.scale.{name}", raising=False)
     err = commands.refused(elision(*LEARN, "there", "--dask", "local:2"))
     assert err == (
         "elision: a cluster needs the package distributed (pip install 'elision[cluster]')\n"

@@ -61,7 +61,7 @@ def _started(workers: int) -> Iterator[LocalCluster]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
     ):
