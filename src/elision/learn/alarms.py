@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from elision.ask._passing import WITNESSES, Passing
 from elision.outline import UNSEEN, Alarms, steps_told
@@ -28,6 +29,7 @@ QUIET = -1e3
 """In place of minus infinity, which files cannot hold."""
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def with_alarms(
     outline: Outline,
     tellings: Sequence[Sequence[int]],

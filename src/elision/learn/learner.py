@@ -114,9 +114,6 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         """Log-probability of each narrative."""
         return self.asked.log_probs(told_narratives(X))
 
-    # Small products of matrices in threads of ours: BLAS's own would stand in their way, and the
-    # last bits of larger ones depend on their number.
-    @threadpool_limits.wrap(limits=1, user_api="blas")
     def _learn(self, narratives: list[tuple[str, ...]]) -> Self:
         seed = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -137,13 +134,17 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         about = {"learner": type(self).__name__, "narratives": len(narratives)}
         self.script_ = sharp_script(outline, self.events_, about=about)
         if self.events_:
-            self._begin(next(stage))
-            telling = learn_telling(told, self.events_, random_state=int(seed))
-            self._begin(next(stage))
-            held_out = hold_out(told, self.events_, random_state=int(seed))
-            missing = learn_missing(told, self.events_, held_out=held_out, random_state=int(seed))
-            usual = learn_usual(held_out, closed=self.events is not None)
-            telling = telling.with_missing(missing).with_usual(usual)
+            # Small products of matrices in threads of ours: BLAS's own would stand in their way.
+            with threadpool_limits(limits=1, user_api="blas"):
+                self._begin(next(stage))
+                telling = learn_telling(told, self.events_, random_state=int(seed))
+                self._begin(next(stage))
+                held_out = hold_out(told, self.events_, random_state=int(seed))
+                missing = learn_missing(
+                    told, self.events_, held_out=held_out, random_state=int(seed)
+                )
+                usual = learn_usual(held_out, closed=self.events is not None)
+                telling = telling.with_missing(missing).with_usual(usual)
             self.script_ = self.script_.with_telling(telling)
         return self
 

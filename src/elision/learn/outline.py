@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from elision.learn.alternatives import find_choices
 from elision.learn.precedence import learn_precedence
@@ -36,6 +37,8 @@ MOST_EVENTS = 400
 AGAIN = "(again)"
 
 
+# The last bits of products depend on the threads of BLAS, which differ from machine to machine.
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def learn_outline(
     tellings: Sequence[Sequence[int]],
     events: Sequence[str],

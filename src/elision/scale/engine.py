@@ -82,7 +82,7 @@ class Local:
 
     def hold(self, items: Iterable[Any]) -> AbstractContextManager[Held]:
         """Keep the items as they are."""
-        return nullcontext(_HeldHere(self, list(items)))
+        return nullcontext(HeldHere(list(items)))
 
     def completed(
         self, function: Callable[..., Any], items: Iterable[Any], *, shared: Any = None
@@ -96,12 +96,15 @@ class Local:
             yield number, found
 
 
-class _HeldHere:
-    def __init__(self, engine: Local, items: list[Any]) -> None:
-        self._engine, self._items = engine, items
+class HeldHere:
+    """Items in this process."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items = items
 
     def map(self, function: Callable[..., Any], *, shared: Any = None) -> list[Any]:
-        return self._engine.map(function, self._items, shared=shared)
+        """Call the function with each item, in threads."""
+        return LOCAL.map(function, self._items, shared=shared)
 
 
 def called(function: Callable[..., Any], item: Any, shared: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,19 @@ class Part(Protocol):
 
     def load(self) -> Packed:
         """Narratives as arrays that stay on disk until they are read."""
+        ...
+
+
+@runtime_checkable
+class PartedCorpus(Protocol):
+    """A corpus on disk, in parts over one vocabulary."""
+
+    events: tuple[str, ...]
+    narratives: int
+    parts: tuple[Part, ...]
+
+    def sample(self, number: int, seed: int = 0) -> list[tuple[str, ...]]:
+        """Some narratives, by chance, but the same ones for the same seed."""
         ...
 
 
