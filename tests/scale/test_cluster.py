@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,10 @@ import commands
 import elision as el
 import scale_tasks
 from commands import files, write
+from elision.evaluate import bench
+from elision.learn import _telling_parts
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
+from elision.learn.telling import learn_telling
 from elision.observations import Packer
 from elision.scale import engine, passes
 from elision.scale.domains import batches
@@ -104,6 +108,18 @@ def test_a_search_with_its_passes_on_the_cluster(client, sent, tmp_path):
     with el.on(client):
         learner.fit(told).script_.save(tmp_path / "there.json")
     assert (tmp_path / "here.json").read_bytes() == (tmp_path / "there.json").read_bytes()
+
+
+def test_a_telling_model_in_pieces_on_the_cluster(client, monkeypatch):
+    numbers = [[STORY.index(step) for step in one] for one in tellings(10, seed=3)]
+    monkeypatch.setattr(_telling_parts, "PIECE_CELLS", 400)
+    here = learn_telling(numbers, STORY, backward=False)
+    monkeypatch.setattr(_telling_parts, "WORTH_SENDING", 0)
+    monkeypatch.setattr("elision.learn.telling.LOCAL", None)  # nothing stays here
+    with el.on(client):
+        there = learn_telling(numbers, STORY, backward=False)
+    for name in ("after", "memory", "history", "place"):
+        assert getattr(there.forward, name).tobytes() == getattr(here.forward, name).tobytes()
 
 
 # Tasks
@@ -291,3 +307,31 @@ def test_without_distributed(elision, monkeypatch):
     assert err == (
         "elision: a cluster needs the package distributed (pip install 'elision[cluster]')\n"
     )
+
+
+# Other commands
+
+
+def test_a_log_is_repaired_with_the_same_bytes(elision, cluster):
+    rng = np.random.default_rng(0)
+    rows = ["kind,case,activity"]
+    for case in range(60):
+        kept = [step for step in ("ask", "check", "pay", "ship") if rng.random() < 0.8]
+        rows += [f"{'ab'[case % 2]},{case},{step}" for step in kept]
+    Path("log.csv").write_text("\n".join(rows))
+    repair = ("repair", "log.csv", "--domain-column", "kind", "-o")
+    assert elision(*repair, "here.csv")[0] == 0
+    assert elision(*repair, "there.csv", "--dask", cluster)[0] == 0
+    assert Path("here.csv").read_bytes() == Path("there.csv").read_bytes()
+    assert "elision:inserted" in Path("here.csv").read_text()
+
+
+def test_a_benchmark_measures_the_same(client, tmp_path):
+    path = str(write(tmp_path / "stories.jsonl", {"a": tellings(20), "b": tellings(20, seed=1)}))
+    plan = bench.Plan((path,), methods=("Frequency",), batches=(5,), seeds=2, min_narratives=10)
+    here, _ = bench.run(plan)
+    with el.on(client):
+        there, _ = bench.run(plan)
+    assert len(here) == len(there) > 3
+    for one, other in zip(here, there, strict=True):
+        assert replace(one, seconds=0.0) == replace(other, seconds=0.0)

@@ -48,6 +48,7 @@ class Made(NamedTuple):
     learned: Learned | None = None
     problem: str = ""
     seconds: float = 0.0
+    processor_seconds: float = 0.0
 
 
 class DomainsError(ElisionError):
@@ -124,7 +125,9 @@ def learn_apart(
         Job(domain, part, paths[domain]) for domain, part in parts.items() if domain not in found
     ]
     task = bar.add_task("learning", total=len(parts), completed=len(found), states="domains")
-    learned, failed = learn_many(jobs, how, journal, advance=lambda done: bar.advance(task, done))
+    learned, failed = learn_many(
+        jobs, how, journal, heard=lambda made: bar.advance(task, len(made))
+    )
     found.update(learned)
     ordered = [found[domain] for domain in parts if domain in found]
     if failed:
@@ -134,12 +137,12 @@ def learn_apart(
 
 
 def learn_many(
-    jobs: Sequence[Job], how: How, journal: Journal, *, advance: Callable[[int], object]
+    jobs: Sequence[Job], how: How, journal: Journal, *, heard: Callable[[list[Made]], object]
 ) -> tuple[dict[str, Learned], dict[str, str]]:
     """Learn domains on the workers of the current engine, and write their scripts here.
 
-    What is complete is noted in the journal, task by task. ``advance`` hears how many domains got
-    done. Returned are the summaries, and for domains that failed what went wrong.
+    What is complete is noted in the journal, task by task. ``heard`` hears of each task that
+    got done. Returned are the summaries, and for domains that failed what went wrong.
     """
     learned: dict[str, Learned] = {}
     failed: dict[str, str] = {}
@@ -159,7 +162,7 @@ def learn_many(
                     (one.domain, part_of[one.domain], one.content, one.learned.summary())
                 )
             journal.note(complete)
-            advance(len(made))
+            heard(made)
             if len(failed) > allowed:
                 raise DomainsError(list(learned.values()), failed, stopped=True)
     except ClusterError as error:
@@ -196,13 +199,14 @@ def _learned(job: Job, how: How) -> Made:
     from elision.learning import learn_domain  # noqa: PLC0415 - it knows this module, too
     from elision.scriptfile import dumps  # noqa: PLC0415
 
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.thread_time()
     try:
         script, learned = learn_domain(job.domain, job.part, job.path, how)
         content = dumps(script)
     except Exception as error:  # noqa: BLE001 - one domain must not stop the others
         return Made(job.domain, problem=_said(error))
-    return Made(job.domain, content, learned, seconds=time.perf_counter() - start)
+    took = time.perf_counter() - start, time.thread_time() - used
+    return Made(job.domain, content, learned, "", *took)
 
 
 def _said(error: BaseException) -> str:
