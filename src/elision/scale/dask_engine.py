@@ -56,7 +56,7 @@ def _workers(where: str) -> int:
 def _started(workers: int) -> Iterator[LocalCluster]:
     """Processes on this machine, without a dashboard; what they log is of no use to the user."""
     with (
-        dask.config.set({"distributed.worker.daemon": True}),
+        dask.config.set({"distributed.worker.profile.enabled": False}),  # nobody would look at it
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
