@@ -35,7 +35,7 @@ def sampled_domain(number: int, narratives: int) -> el.Corpus:
     rng = np.random.default_rng([18, number])
     steps = [f"step {k} of {number}" for k in range(rng.integers(6, 11))]
     told_rate = rng.uniform(0.5, 0.95, len(steps))
-    told = []
+    told: list[list[str]] = []
     while len(told) < narratives:
         kept = [step for step, rate in zip(steps, told_rate, strict=True) if rng.random() < rate]
         if len(kept) > 1 and rng.random() < 0.2:

@@ -90,6 +90,15 @@ def alone() -> Iterator[None]:
         _inside.pool = before
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS work in one thread: the last bits of its products depend on their number."""
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - learning alone needs it
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     """Call ``task`` with each number, in as many threads as allowed.
 

@@ -34,7 +34,7 @@ STORY = [f"step {number}" for number in range(12)]
 
 
 @pytest.fixture(scope="module")
-def client():
+def two_processes():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         distributed.LocalCluster(
@@ -43,6 +43,13 @@ def client():
         distributed.Client(cluster, set_as_default=False) as found,
     ):
         yield found
+
+
+@pytest.fixture
+def client(two_processes):
+    """Both workers are there, though one may have died just before."""
+    two_processes.wait_for_workers(2, timeout=commands.PATIENCE)
+    return two_processes
 
 
 @pytest.fixture
@@ -134,15 +141,6 @@ def test_results_come_in_order_and_errors_as_they_were(client):
             used.map(scale_tasks.square, [1, -1])
         with used.hold(large) as held:
             assert held.map(scale_tasks.total, shared=0.0) == [one.sum() for one in large]
-
-
-def test_what_kills_workers_is_given_up_and_the_rest_is_done(client):
-    with el.on(client) as used:
-        found = dict(used.completed(scale_tasks.square, [2, 13, -1, 3]))
-    assert (found[0], found[3]) == (4, 9)
-    assert found[1].killed
-    assert not found[2].killed
-    assert str(found[2].error) == "-1 came"
 
 
 # Many domains
@@ -335,3 +333,15 @@ def test_a_benchmark_measures_the_same(client, tmp_path):
     assert len(here) == len(there) > 3
     for one, other in zip(here, there, strict=True):
         assert replace(one, seconds=0.0) == replace(other, seconds=0.0)
+
+
+# At the end, because all workers die
+
+
+def test_what_kills_workers_is_given_up_and_the_rest_is_done(client):
+    with el.on(client) as used:
+        found = dict(used.completed(scale_tasks.square, [2, 13, -1, 3]))
+    assert (found[0], found[3]) == (4, 9)
+    assert found[1].killed
+    assert not found[2].killed
+    assert str(found[2].error) == "-1 came"

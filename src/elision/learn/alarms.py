@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from elision._threads import one_blas_thread
 from elision.ask._passing import WITNESSES, Passing
 from elision.outline import UNSEEN, Alarms, steps_told
 
@@ -29,7 +29,7 @@ QUIET = -1e3
 """In place of minus infinity, which files cannot hold."""
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_blas_thread()
 def with_alarms(
     outline: Outline,
     tellings: Sequence[Sequence[int]],

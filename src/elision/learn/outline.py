@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from elision._threads import one_blas_thread
 from elision.learn.alternatives import find_choices
 from elision.learn.precedence import learn_precedence
 from elision.outline import Outline, Step, Unit
@@ -37,8 +37,7 @@ MOST_EVENTS = 400
 AGAIN = "(again)"
 
 
-# The last bits of products depend on the threads of BLAS, which differ from machine to machine.
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_blas_thread()
 def learn_outline(
     tellings: Sequence[Sequence[int]],
     events: Sequence[str],

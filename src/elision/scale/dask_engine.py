@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 PATIENCE = 30.0
-"""Seconds in which a scheduler must answer and a first worker come."""
+"""Seconds in which a scheduler must answer."""
+
+WORKERS_PATIENCE = 120.0
+"""Seconds in which a first worker must come: a batch system may have to find room for it."""
 
 AHEAD = 3
 """Tasks that wait for each thread of the workers: the scheduler holds no more of the data."""
@@ -134,10 +137,10 @@ class DaskEngine:
     def _check_workers(self) -> None:
         """Wait for the first worker; all must have the same Elision."""
         try:
-            self._client.wait_for_workers(1, timeout=PATIENCE)
+            self._client.wait_for_workers(1, timeout=WORKERS_PATIENCE)
         except TimeoutError:
             raise ClusterError(
-                f"no worker came to the scheduler at {self._address} in {PATIENCE:.0f} s"
+                f"no worker came to the scheduler at {self._address} in {WORKERS_PATIENCE:.0f} s"
             ) from None
         for worker, version in self._client.run(_version, on_error="return").items():
             if isinstance(version, BaseException):
