@@ -174,7 +174,7 @@ def test_threads_leave_no_trace_in_the_last_bit(monkeypatch):
     rng = np.random.default_rng(7)
     packed = Packer(events(8)).pack(many_narratives(150, rng))
     lattice = Lattice(large_model(rng))
-    assert len(lattice._chunks(packed)) > 4
+    assert len(lattice.chunks(packed)) > 4
     results = []
     for threads in (1, 2, 3, 5):
         set_threads(threads)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from elision.outline import Outline
     from elision.readers import read
     from elision.repairing import Repairer, repair
+    from elision.scale.engine import on
     from elision.script import Script
     from elision.scriptfile import load
     from elision.telling import TellingModel
@@ -75,6 +76,7 @@ __all__ = [
     "get_threads",
     "load",
     "mean_log_prob",
+    "on",
     "read",
     "repair",
     "set_threads",
@@ -107,6 +109,7 @@ _LATER = {
     "get_threads": "elision._threads",
     "load": "elision.scriptfile",
     "mean_log_prob": "elision.learn.sem",
+    "on": "elision.scale.engine",
     "read": "elision.readers",
     "Repairer": "elision.repairing",
     "repair": "elision.repairing",

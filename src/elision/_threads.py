@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from elision.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -84,6 +86,26 @@ def check_stopped() -> None:
         raise CancelledError
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Run everything inside in this thread: other processes have the other processors."""
+    before = inside_pool()
+    _inside.pool = True
+    try:
+        yield
+    finally:
+        _inside.pool = before
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS work in one thread: the last bits of its products depend on their number."""
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - learning alone needs it
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     """Call ``task`` with each number, in as many threads as allowed.
 
@@ -108,7 +130,7 @@ def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
         _inside.stopped = stopped
         task(number)
 
-    futures = [pool.submit(begin, number) for number in numbers]
+    futures = [pool.submit(copy_context().run, begin, number) for number in numbers]
     try:
         for future in futures:
             future.result()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from elision import _threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST_CHUNKS = 32
 CHUNK_UPDATES = 2_000_000
 """Edge updates that are worth a task of their own."""
+
+GROUP = 2
+"""Chunks whose tallies are added up first: a cluster is asked for the sums of groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,14 @@ class Counts(NamedTuple):
     elision: NDArray[np.float64]
     log_prob: NDArray[np.float64]
     """Log-probability of each distinct narrative."""
+
+
+class Tallied(NamedTuple):
+    """What was counted in a group of chunks, log-probabilities, and which of these are doubtful."""
+
+    tally: Tally
+    log_prob: NDArray[np.float64]
+    doubtful: NDArray[np.bool_]
 
 
 class Posterior(NamedTuple):
@@ -166,39 +177,82 @@ class Lattice:
         self._in_chunks(
             packed, lambda first, last, _: _kernels.log_prob(model, narratives, first, last, result)
         )
-        unsure = np.flatnonzero(result < _kernels.SAFE_LOG_PROB)
-        if len(unsure):
-            result[unsure] = self.expected_counts(packed.take(unsure)).log_prob
+        return self.made_sure(packed, result)
+
+    def quick_log_prob(
+        self, packed: Packed, bounds: Sequence[tuple[int, int]]
+    ) -> NDArray[np.float64]:
+        """The same of one group of chunks with these bounds, before it is `made_sure`."""
+        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
+
+        model, narratives = self.model(packed), _narratives(packed)
+        result = np.full(len(packed), -np.inf)
+        for first, last in bounds:
+            _kernels.log_prob(model, narratives, first, last, result)
         return result
+
+    def made_sure(self, packed: Packed, log_prob: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log-probabilities, those that are near underflow computed with more care."""
+        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
+
+        unsure = np.flatnonzero(log_prob < _kernels.SAFE_LOG_PROB)
+        if len(unsure):
+            log_prob[unsure] = self.expected_counts(packed.take(unsure)).log_prob
+        return log_prob
 
     def expected_counts(self, packed: Packed) -> Counts:
         """Expected counts over all narratives with their weights (impossible ones add nothing)."""
-        from elision import _kernels, _log_kernels  # noqa: PLC0415 - numba is slow to import
+        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
 
         model, narratives = self.model(packed), _narratives(packed)
         result = np.full(len(packed), -np.inf)
         doubtful = np.zeros(len(packed), np.bool_)
-        tallies = [self._tally(model) for _ in self._chunks(packed)]
+        tallies = [self._tally(model) for _ in self.chunks(packed)]
         self._in_chunks(
             packed,
             lambda first, last, chunk: _kernels.expected_counts(
                 model, narratives, first, last, tallies[chunk], result, doubtful
             ),
         )
-        # Added up in the order of the chunks, so that threads leave no trace.
-        total = self._tally(model)
-        for tally in tallies:
-            for part, added in zip(total, tally, strict=True):
-                part += added
+        groups = [_summed(tallies[at : at + GROUP]) for at in range(0, len(tallies), GROUP)]
+        return self.added_up(packed, groups, result, doubtful)
+
+    def tallied(self, packed: Packed, bounds: Sequence[tuple[int, int]]) -> Tallied:
+        """What `added_up` needs of one group of chunks with these bounds."""
+        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
+
+        model, narratives = self.model(packed), _narratives(packed)
+        log_prob = np.full(len(packed), -np.inf)
+        doubtful = np.zeros(len(packed), np.bool_)
+        tallies = [self._tally(model) for _ in bounds]
+        for (first, last), tally in zip(bounds, tallies, strict=True):
+            _kernels.expected_counts(model, narratives, first, last, tally, log_prob, doubtful)
+        return Tallied(_summed(tallies), log_prob, doubtful)
+
+    def added_up(
+        self,
+        packed: Packed,
+        groups: Sequence[Tally],
+        log_prob: NDArray[np.float64],
+        doubtful: NDArray[np.bool_],
+    ) -> Counts:
+        """Expected counts from the tallies of all groups of chunks, in their order.
+
+        So neither threads nor workers leave a trace. Doubtful narratives are counted here.
+        """
+        from elision import _log_kernels  # noqa: PLC0415 - numba is slow to import
+
+        model = self.model(packed)
+        total = _summed([self._tally(model), *groups])
         for part, factor in zip(
             total, (model.out_weight, model.loop, model.likelihood, model.elision), strict=True
         ):
             part *= factor
         for s in np.flatnonzero(doubtful).tolist():
-            result[s] = _log_kernels.log_counts(
+            log_prob[s] = _log_kernels.log_counts(
                 model, self.log_model(model), _one(packed, s), packed.weight[s], total
             )
-        return self._counts(total, packed, model, result)
+        return self._counts(total, packed, model, log_prob)
 
     def _counts(
         self, total: Tally, packed: Packed, model: Model, log_prob: NDArray[np.float64]
@@ -330,8 +384,8 @@ class Lattice:
             out_target=self._out_target,
             out_weight=parameters.transition[self._onward],
             loop=loop,
-            elision=parameters.elision,
-            likelihood=packed.likelihood(parameters.emission),
+            elision=_writable(parameters.elision),
+            likelihood=_writable(packed.likelihood(parameters.emission)),
         )
 
     @staticmethod
@@ -346,26 +400,46 @@ class Lattice:
                 likelihood=np.log(model.likelihood),
             )
 
-    def _chunks(self, packed: Packed) -> list[tuple[int, int]]:
+    def chunks(self, packed: Packed) -> list[tuple[int, int]]:
         """Split narratives into tasks of like size, by the data alone and never by the threads."""
         if not len(packed):
             return []
         rows = np.cumsum(np.diff(packed.offset) + 1)
-        updates = int(rows[-1]) * (len(self.parameters.source) + self.parameters.states)
-        wanted = max(1, min(MOST_CHUNKS, updates // CHUNK_UPDATES))
+        wanted = max(1, min(MOST_CHUNKS, self.updates(packed) // CHUNK_UPDATES))
         cuts = np.searchsorted(rows, rows[-1] * np.arange(1, wanted) / wanted)
         edges = np.unique(np.concatenate([[0], cuts, [len(packed)]]))
         return [(int(a), int(b)) for a, b in pairwise(edges)]
 
+    def updates(self, packed: Packed) -> int:
+        """Edge updates that one pass over narratives takes."""
+        rows = int(packed.offset[-1]) + len(packed)
+        return rows * (len(self.parameters.source) + self.parameters.states)
+
     def _in_chunks(self, packed: Packed, kernel: Callable[[int, int, int], object]) -> None:
-        chunks = self._chunks(packed)
+        chunks = self.chunks(packed)
         _threads.run(lambda number: kernel(*chunks[number], number), range(len(chunks)))
 
 
 def _narratives(packed: Packed) -> Narratives:
     from elision import _kernels  # noqa: PLC0415 - numba is slow to import
 
-    return _kernels.Narratives(packed.symbol, packed.offset, packed.weight)
+    return _kernels.Narratives(
+        _writable(packed.symbol), _writable(packed.offset), _writable(packed.weight)
+    )
+
+
+def _writable(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that may be written to: loops are compiled for such ones, and nothing is written."""
+    return array if array.flags.writeable else array.copy()
+
+
+def _summed(tallies: Sequence[Tally]) -> Tally:
+    """Add tallies to the first one, in their order."""
+    total = tallies[0]
+    for tally in tallies[1:]:
+        for part, added in zip(total, tally, strict=True):
+            part += added
+    return total
 
 
 def _one(packed: Packed, number: int) -> NDArray[np.uint32]:

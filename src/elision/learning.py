@@ -16,6 +16,8 @@ from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM
+from elision.scale.domains import learn_apart
+from elision.scale.engine import current
 from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
 
@@ -71,6 +73,11 @@ class Learned:
         """The same for JSON."""
         return {**asdict(self), "path": str(self.path)}
 
+    @classmethod
+    def noted(cls, summary: Mapping[str, Any], path: Path) -> Learned:
+        """The same from its summary."""
+        return cls(**{**summary, "path": path, "elision": tuple(summary["elision"])})
+
 
 def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptLearner:
     """Make the learner of this name.
@@ -111,10 +118,16 @@ def learn_domains(
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
     and complains of progress with other narratives or settings unless ``restart`` is set.
     ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
-    hand which sentence tells which event.
+    hand which sentence tells which event. Inside ``with on(client)`` several domains are learned on
+    the cluster, and of a single one the passes over its narratives are done there.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
+    if current().remote and len(parts) > 1:
+        how = How(method, settings, types)
+        paths = _paths(output, corpus.domains, tuple(parts), source)
+        with _progress_bar(console) as bar:
+            return learn_apart(parts, paths, output, how, resume=resume, bar=bar)
     for part in parts.values():
         _check_lengths(part)
     told = {domain: as_events(part, types=types) for domain, part in parts.items()}
@@ -145,6 +158,27 @@ def learn_domains(
     for checkpoint in checkpoints.values():
         checkpoint.remove()
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How domains are learned: the method, its settings, and event types made by hand."""
+
+    method: str
+    settings: Mapping[str, Any]
+    types: HandTypes | None = None
+
+
+def learn_domain(domain: str, part: Corpus, path: Path, how: How) -> tuple[Script, Learned]:
+    """Learn the script of one domain and write nothing, as a worker does."""
+    _check_lengths(part)
+    heard = as_events(part, types=how.types)
+    learner = make_learner(how.method, **how.settings)
+    if isinstance(learner, SEMHMM):
+        learner.fit(heard.events)
+    else:
+        fit_default(learner, heard, domain, lambda _: None)
+    return _described(domain, heard, learner, path)
 
 
 def fit_default(
@@ -265,14 +299,22 @@ def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None
 
 
 def _saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
+    script, learned = _described(domain, heard, learner, path)
+    script.save(path)
+    return learned
+
+
+def _described(
+    domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path
+) -> tuple[Script, Learned]:
+    """The script as it is saved, and what is said of it."""
     narratives = heard.events
     learned: Script = learner.script_.noted(**heard.notes(domain))
-    learned.save(path)
     script = learner.script_
     rates = script.elision[1:-1]
     history = getattr(learner, "history_", ())
     last = history[-1] if history else None
-    return Learned(
+    return learned, Learned(
         domain=domain,
         path=path,
         narratives=len(narratives),

@@ -75,6 +75,17 @@ class Packed:
             soft=self.soft,
         )
 
+    def cut(self, first: int, last: int) -> Packed:
+        """The distinct narratives from ``first`` up to ``last``, for the kernels."""
+        begin, end = self.offset[first], self.offset[last]
+        return Packed(
+            symbol=self.symbol[begin:end],
+            offset=self.offset[first : last + 1] - begin,
+            weight=self.weight[first:last],
+            place=np.arange(last - first),
+            soft=self.soft,
+        )
+
 
 class Packer:
     """Turns narratives over a fixed vocabulary into `Packed` arrays.

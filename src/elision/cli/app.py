@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -15,6 +16,7 @@ from elision.terminal import err, out, print_json, printable, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from elision.ask.heard import Item
     from elision.corpus import Corpus
@@ -77,6 +79,14 @@ IgnoreUnknown = Annotated[
     bool, typer.Option("--ignore-unknown", help="Leave out events that the script does not know.")
 ]
 Seed = Annotated[int, typer.Option(help="Seed of what is random.", min=0, max=LARGEST_SEED)]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        help="Work on a Dask cluster: the address of its scheduler, or local:N for N processes.",
+        metavar="ADDRESS|local:N",
+    ),
+]
 
 Format = Annotated[
     str | None, typer.Option("--format", help="jsonl, json, csv, tsv, parquet, xes or text.")
@@ -201,6 +211,15 @@ def show_heard(script: Script, items: Sequence[object], *, as_json: bool) -> Non
         say(f"{printable(one.sentence)}: {meant}", "dim")
     if taken:
         out.print()
+
+
+def on_cluster(where: str | None) -> AbstractContextManager[object]:
+    """Let work be done on a cluster, if one is named."""
+    if where is None:
+        return nullcontext()
+    from elision.scale.engine import on  # noqa: PLC0415
+
+    return on(where)
 
 
 def unknown(ignore: bool) -> Unknown:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elision.cli.app import app, reply
+from elision.cli.app import Dask, app, on_cluster, reply
 from elision.terminal import Number, cell, err, make_table, out
 
 
@@ -27,6 +27,7 @@ def bench(
     min_narratives: Annotated[int, typer.Option(help="Least size of a domain.", min=5)] = 50,
     max_train: Annotated[int | None, typer.Option(help="Most training narratives.", min=2)] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes.", min=1)] = os.cpu_count() or 1,
+    dask: Dask = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print all results as JSON, and no tables.")
     ] = False,
@@ -46,19 +47,20 @@ def bench(
     """
     from elision.evaluate.command import run_benchmark  # noqa: PLC0415
 
-    result = run_benchmark(
-        corpora,
-        methods=methods or [],
-        batches=batch or [2, 5, 10],
-        seeds=seeds,
-        min_narratives=min_narratives,
-        max_train=max_train,
-        jobs=jobs,
-        output=output,
-        html_file=html_file,
-        console=err,
-        tasks=task or [],
-    )
+    with on_cluster(dask):
+        result = run_benchmark(
+            corpora,
+            methods=methods or [],
+            batches=batch or [2, 5, 10],
+            seeds=seeds,
+            min_narratives=min_narratives,
+            max_train=max_train,
+            jobs=jobs,
+            output=output,
+            html_file=html_file,
+            console=err,
+            tasks=task or [],
+        )
     reply(result, _show, as_json=as_json)
 
 

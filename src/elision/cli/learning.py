@@ -16,6 +16,7 @@ from elision.cli.app import (
     Activity,
     AsJson,
     Case,
+    Dask,
     DomainColumn,
     Encoding,
     Format,
@@ -25,6 +26,7 @@ from elision.cli.app import (
     Time,
     TimeFormat,
     app,
+    on_cluster,
     read,
 )
 from elision.cli.interrupts import heard_soon
@@ -44,6 +46,9 @@ from elision.terminal import (
 if TYPE_CHECKING:
     from elision.learning import Learned
     from elision.text.event_types import DomainTypes
+
+FAILED = 1
+"""Exit status where some domains could not be learned, but others were."""
 
 
 class Method(StrEnum):
@@ -162,7 +167,9 @@ def learn(
     ] = False,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="By search: go on where an interrupted run stopped."),
+        typer.Option(
+            "--resume", help="By search or with --dask: go on where an interrupted run stopped."
+        ),
     ] = False,
     restart: Annotated[
         bool,
@@ -171,6 +178,7 @@ def learn(
             help="With --resume: start anew where progress is of other narratives or settings.",
         ),
     ] = False,
+    dask: Dask = None,
     format: Format = None,  # noqa: A002
     case: Case = None,
     activity: Activity = None,
@@ -187,6 +195,7 @@ def learn(
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
     from elision.learning import learn_domains  # noqa: PLC0415
+    from elision.scale.domains import DomainsError  # noqa: PLC0415
     from elision.text.hand import HandTypes  # noqa: PLC0415
 
     given = {
@@ -199,10 +208,11 @@ def learn(
         "plan": "paper" if paper_plan else None,
     }
     settings = {name: value for name, value in given.items() if value is not None}
-    sought = method is not Method.DEFAULT
-    said = "interrupted" + " (--resume goes on after what is complete)" * sought
+    failed: DomainsError | None = None
+    kept = method is not Method.DEFAULT or dask is not None
+    said = "interrupted" + " (--resume goes on after what is complete)" * kept
     try:
-        with heard_soon(said):
+        with heard_soon(said), on_cluster(dask):
             corpus = read(
                 narratives,
                 format=format,
@@ -227,6 +237,8 @@ def learn(
                 restart=restart,
                 console=err,
             )
+    except DomainsError as error:
+        failed, learned = error, error.learned
     except KeyboardInterrupt:
         complain(said)
         raise typer.Exit(INTERRUPTED) from None
@@ -234,6 +246,11 @@ def learn(
         print_json([one.summary() for one in learned])
     else:
         _show_learned(learned)
+    if failed is not None:
+        for line in failed.lines():
+            complain(line)
+        complain(str(failed))
+        raise typer.Exit(FAILED)
 
 
 def _show_learned(learned: list[Learned]) -> None:

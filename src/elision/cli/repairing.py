@@ -11,6 +11,7 @@ from elision.cli.app import (
     Activity,
     AsJson,
     Case,
+    Dask,
     DomainColumn,
     Encoding,
     Format,
@@ -20,6 +21,7 @@ from elision.cli.app import (
     TimeFormat,
     app,
     load,
+    on_cluster,
 )
 from elision.errors import InputError
 from elision.terminal import print_json, say
@@ -46,6 +48,7 @@ def repair(
         bool, typer.Option("--most-probable", help="Put in what is missing more likely than not.")
     ] = False,
     seed: Seed = 0,
+    dask: Dask = None,
     format: Format = None,  # noqa: A002
     case: Case = None,
     activity: Activity = None,
@@ -82,12 +85,13 @@ def repair(
         "lifecycle": lifecycle,
         "encoding": encoding,
     }
-    if script is not None:
-        report = repair_stream(log, output, script=load(script), **options)
-    else:
-        found = repaired(log, **options)
-        found.write(output)
-        report = found.report
+    with on_cluster(dask):
+        if script is not None:
+            report = repair_stream(log, output, script=load(script), **options)
+        else:
+            found = repaired(log, **options)
+            found.write(output)
+            report = found.report
     if as_json:
         print_json(report)
     else:

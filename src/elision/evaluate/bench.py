@@ -28,6 +28,7 @@ from elision.evaluate.cloze import (
 )
 from elision.evaluate.names import corpus_names
 from elision.learn.search import Costs
+from elision.scale.engine import Failed, current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -225,6 +226,9 @@ def _measured(
     jobs: int,
 ) -> Iterator[tuple[Unit, list[Cell]]]:
     """Measure units as workers get free."""
+    if current().remote:
+        yield from _measured_there(units, corpora, costs, plan)
+        return
     if jobs == 1:
         for unit in units:
             yield (
@@ -251,6 +255,33 @@ def _measured(
 def _single_thread() -> None:
     el.set_threads(1)
     threadpool_limits(1)
+
+
+def _measured_there(
+    units: list[Unit],
+    corpora: dict[str, dict[str, Corpus]],
+    costs: dict[str, dict[str, Costs]],
+    plan: Plan,
+) -> Iterator[tuple[Unit, list[Cell]]]:
+    """Measure units on a cluster; what fails is said when all others are measured."""
+    work = [(unit, corpora[unit.corpus][unit.domain]) for unit in units]
+    failed = []
+    for number, cells in current().completed(_measure_there, work, shared=(costs, plan)):
+        if isinstance(cells, Failed):
+            unit, said = units[number], " ".join(str(cells.error).split())[:200]
+            failed.append(f"{unit.domain or unit.corpus}, seed {unit.seed}: {said}")
+        else:
+            yield units[number], cells
+    if failed:
+        raise InputError(f"{len(failed)} of {len(units)} not measured: {'; '.join(failed[:3])}")
+
+
+def _measure_there(
+    work: tuple[Unit, Corpus], shared: tuple[dict[str, dict[str, Costs]], Plan]
+) -> list[Cell]:
+    """On a worker of a cluster: a dozen learns or more."""
+    (unit, part), (costs, plan) = work, shared
+    return _measure_unit(unit, part, costs[unit.corpus], plan)
 
 
 def _measure_unit(unit: Unit, part: Corpus, costs: dict[str, Costs], plan: Plan) -> list[Cell]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision._threads import one_blas_thread
 from elision.ask._passing import WITNESSES, Passing
 from elision.outline import UNSEEN, Alarms, steps_told
 
@@ -28,6 +29,7 @@ QUIET = -1e3
 """In place of minus infinity, which files cannot hold."""
 
 
+@one_blas_thread()
 def with_alarms(
     outline: Outline,
     tellings: Sequence[Sequence[int]],

@@ -16,11 +16,13 @@ import numpy as np
 from elision.errors import InputError
 from elision.lattice import Parameters
 from elision.learn.em import Converged, Prior, Pseudocounts, pseudocounts, run_em
+from elision.scale.passes import weight_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.observations import Packed
+    from elision.scale.passes import Parts
 
 LOOP_SHARE = 0.02
 """Pseudocounts of staying in a state, as a share of those of leaving it for any later one."""
@@ -54,7 +56,7 @@ class Backoff:
 
 def back_off(
     parameters: Parameters,
-    packed: Packed,
+    packed: Packed | Parts,
     prior: Prior,
     backoff: Backoff,
     *,
@@ -75,7 +77,7 @@ def back_off(
     elisions
         Whether states may stay silent.
     """
-    narratives = float(packed.weight.sum())
+    narratives = weight_of(packed)
     transition = parameters.dense_transition()
     visits = expected_visits(transition)
     later = _later(visits)

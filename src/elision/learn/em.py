@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from elision.errors import InputError
-from elision.lattice import Counts, Lattice, Parameters
 from elision.observations import Packer
+from elision.scale.passes import counting, told_in, weight_of
 from elision.script import Script
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elision.lattice import Counts, Parameters
     from elision.observations import Observation, Packed, Unknown
+    from elision.scale.passes import Parts
 
 Base: TypeAlias = "Literal['uniform', 'unigram'] | Sequence[float]"
 
@@ -65,15 +67,13 @@ class Pseudocounts(NamedTuple):
     telling: float
 
 
-def pseudocounts(prior: Prior, events: int, packed: Packed) -> Pseudocounts:
+def pseudocounts(prior: Prior, events: int, packed: Packed | Parts) -> Pseudocounts:
     """Work out the pseudocount of each event."""
     if isinstance(prior.base, str):
         base = np.full(events, 1.0 / max(1, events))
         if prior.base == "unigram":
-            told = np.repeat(packed.weight, np.diff(packed.offset))
-            hard = packed.symbol < events
             # Half a count each: an event never told may still be told.
-            base = np.bincount(packed.symbol[hard], told[hard], minlength=events) + 0.5
+            base = told_in(packed, events) + 0.5
             base /= base.sum()
         elif prior.base != "uniform":
             raise InputError(f"base {prior.base!r}, expected 'uniform', 'unigram' or probabilities")
@@ -165,7 +165,7 @@ class EM(NamedTuple):
 
 def run_em(
     parameters: Parameters,
-    packed: Packed,
+    packed: Packed | Parts,
     prior: Pseudocounts,
     *,
     elisions: bool = True,
@@ -173,17 +173,16 @@ def run_em(
 ) -> EM:
     """EM over packed narratives; narratives that the structure cannot tell count for nothing."""
     stop = stop or Converged()
-    narratives = float(packed.weight.sum())
+    narratives = weight_of(packed)
     history: list[float] = []
-    while True:
-        counts = Lattice(parameters).expected_counts(packed)
-        possible = np.isfinite(counts.log_prob)
-        data = float(packed.weight[possible] @ counts.log_prob[possible])
-        penalty = log_prior(parameters, prior, elisions=elisions)
-        history.append(data + penalty)
-        if stop(history, narratives):
-            return EM(parameters, tuple(history), counts)
-        parameters = m_step(parameters, counts, prior, elisions=elisions)
+    with counting(parameters, packed) as count:
+        while True:
+            counts, data = count(parameters)
+            penalty = log_prior(parameters, prior, elisions=elisions)
+            history.append(data + penalty)
+            if stop(history, narratives):
+                return EM(parameters, tuple(history), counts)
+            parameters = m_step(parameters, counts, prior, elisions=elisions)
 
 
 class Fitted(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision._threads import one_blas_thread
 from elision.learn.alternatives import find_choices
 from elision.learn.precedence import learn_precedence
 from elision.outline import Outline, Step, Unit
@@ -36,6 +37,7 @@ MOST_EVENTS = 400
 AGAIN = "(again)"
 
 
+@one_blas_thread()
 def learn_outline(
     tellings: Sequence[Sequence[int]],
     events: Sequence[str],

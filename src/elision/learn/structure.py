@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from elision.lattice import Lattice
 from elision.learn.constraints import learn_constraints
 from elision.learn.counts import CountsModel
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.observe import BatchDone, Moved, Stepped, ignore
 from elision.learn.search import Costs, Found, Move, Score, exact_search, local_search
+from elision.scale.passes import expected_counts
+from elision.scale.passes import log_prob as log_probs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -292,7 +293,7 @@ def _worst_explained(
     weight = np.bincount(batch, minlength=len(packed)).astype(float)
     chosen = np.flatnonzero(weight)
     part = replace(packed.take(chosen), weight=weight[chosen])
-    log_prob = Lattice(_parameters(model, prior, settings)).log_prob(part)
+    log_prob = log_probs_of(_parameters(model, prior, settings), part)
     won = part.weight * (np.log(part.weight / part.weight.sum()) - log_prob)
     return chosen[np.argsort(-won, kind="stable")[: settings.batch_size]]
 
@@ -310,7 +311,7 @@ def _with_expected_counts(
         return model
     part = replace(packed.take(chosen), weight=times[chosen].astype(float))
     parameters = _parameters(model, prior, settings)
-    counts = Lattice(parameters).expected_counts(part)
+    counts = expected_counts(parameters, part)
     added = model.recounted(model.topological_order(), parameters, counts)
     return replace(
         model,

@@ -18,6 +18,8 @@ from elision import _threads
 from elision.learn._beginnings import Beginnings, grow
 from elision.learn._histories import Histories, find_histories, history_rows
 from elision.learn._telling_counts import PLACES, Counts, count
+from elision.learn._telling_parts import added_up, cut, goes_out, loss_of
+from elision.scale.engine import LOCAL, HeldHere, current
 from elision.telling import Chain, TellingModel
 from elision.telling_kinds import find_kinds, names_of
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
+
+    from elision.learn._telling_parts import Piece
+    from elision.scale.engine import Held
 
 FADE = 0.8
 """What is left of a memory with each further event told."""
@@ -160,13 +165,14 @@ def _learn_chain(
     ]
     names = [name for name in FEATURES if name not in without]
     own = [name for name in FEATURES[:OWN] if name not in without]
-    problem = _Problem(
+    pieces = cut(
         tree,
+        FADE,
         _own_features(tree, held_out, histories, words, own),
         *_shared_features(tree, held_out, words, names[len(own) :]),
-        np.array([USUAL_WEIGHTS.get(name, 0.0) for name in names]),
     )
-    weights, after, memory = problem.solve()
+    usual = np.array([USUAL_WEIGHTS.get(name, 0.0) for name in names])
+    weights, after, memory = _Problem(pieces, usual).solve()
     return _chain(dict(zip(names, weights.tolist(), strict=True)), after, memory, whole,
                   histories, words)  # fmt: skip
 
@@ -277,55 +283,38 @@ def _shared_features(
 class _Problem:
     """Weights, ``after`` and ``memory`` that make what follows each beginning most probable."""
 
-    def __init__(
-        self,
-        tree: Beginnings,
-        own: NDArray[np.float64],
-        shared: NDArray[np.float64],
-        row_of: NDArray[np.int64],
-        usual: NDArray[np.float64],
-    ) -> None:
-        self._tree, self._own, self._shared, self._row_of = tree, own, shared, row_of
-        self._usual = usual
-        symbols = tree.size + 1
-        self._cuts = np.cumsum([len(usual), symbols**2])
-        self._precision = np.full(len(usual) + symbols**2 + tree.size * symbols, TABLE_SPREAD**-2)
+    def __init__(self, pieces: list[Piece], usual: NDArray[np.float64]) -> None:
+        self._pieces, self._usual = pieces, usual
+        size = pieces[0].size
+        self._precision = np.full(len(usual) + (2 * size + 1) * (size + 1), TABLE_SPREAD**-2)
         self._precision[: len(usual)] = WEIGHT_SPREAD**-2
-        self._remembered = np.zeros((tree.nodes, symbols))
-        self._residual = np.zeros((tree.nodes, symbols))
 
-    def solve(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def solve(self) -> list[NDArray[np.float64]]:
         """Return weights, after and memory."""
         from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
 
         start = np.zeros(len(self._precision))
         start[: len(self._usual)] = self._usual
         options = {"maxiter": MOST_STEPS, "ftol": LEAST_GAIN}
+        engine = current() if goes_out(self._pieces) else LOCAL
 
         def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             _threads.check_stopped()  # Ctrl-C is not for threads
-            return self._loss(point)
+            return self._loss(point, held)
 
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
-        weights, after, memory = self._taken_apart(found.x)
-        return weights, after, memory
+        with engine.hold(self._pieces) as held:
+            found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
+        return self._taken_apart(found.x)
 
     def _taken_apart(self, point: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        symbols = self._tree.size + 1
-        weights, after, memory = np.split(point, self._cuts)
-        return [weights, after.reshape(symbols, symbols), memory.reshape(-1, symbols)]
+        return self._pieces[0].taken_apart(point)
 
-    def _loss(self, point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        from elision.learn._telling_kernels import loss_and_slope  # noqa: PLC0415 - numba
-
-        tree = self._tree
-        weights, after, memory = self._taken_apart(point)
-        slope = np.zeros_like(point)
-        loss = loss_and_slope(
-            tree.parent, tree.event, FADE, self._row_of, self._own, self._shared, tree.following,
-            tree.follows_first, tree.weight, weights, after, memory, self._remembered,
-            self._residual, *self._taken_apart(slope),
-        )  # fmt: skip
+    def _loss(
+        self, point: NDArray[np.float64], held: Held | None = None
+    ) -> tuple[float, NDArray[np.float64]]:
+        """The loss and its slope, by pieces that are held somewhere, or here."""
+        pieces = held or HeldHere(self._pieces)
+        loss, slope = added_up(pieces.map(loss_of, shared=point))
         change = point.copy()
         change[: len(self._usual)] -= self._usual
         slope += self._precision * change

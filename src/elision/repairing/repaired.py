@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision.errors import InputError
 from elision.eventlog import EventLog, Insertion, LogWriter
 from elision.repairing.repairer import MOST_CASES, Repairer
+from elision.scale.engine import LOCAL, current
 
 if TYPE_CHECKING:
     import os
@@ -28,6 +29,9 @@ MOST_VARIANTS = 50_000
 """Variants that are counted; cases of further ones are counted together."""
 
 SHOWN_VARIANTS = 20
+
+AT_ONCE = 32
+"""Pieces of a streamed log that are on a cluster at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,18 +257,36 @@ def repair(
         domains["" if script is not None else case.domain or ""].append(number)
     missing: list[list[Missing]] = [[] for _ in traces]
     repairers = []
-    for numbers in domains.values():
-        own = [traces[number] for number in numbers]
-        if not any(own):
-            continue
-        repairer = _made(script, own, omission, random_state)
+    chosen = [numbers for numbers in domains.values() if any(traces[k] for k in numbers)]
+    own = [[traces[number] for number in numbers] for numbers in chosen]
+    wanted = _Wanted(script, omission, threshold, random_state)
+    engine = current() if len(own) > 1 else LOCAL
+    for numbers, (repairer, answers) in zip(
+        chosen, engine.map(_repaired, own, shared=wanted), strict=True
+    ):
         repairers.append(repairer)
-        answers = repairer.missing_many(own, threshold=threshold)
         for number, found in zip(numbers, answers, strict=True):
             missing[number] = found
     tally = Tally()
     tally.add(traces, missing)
     return Repaired(log.insert(_insertions(missing)), tally.report(repairers, threshold))
+
+
+class _Wanted(NamedTuple):
+    """How the traces of a domain are repaired."""
+
+    script: Script | None
+    omission: float | None
+    threshold: float | None
+    random_state: int
+
+
+def _repaired(
+    traces: Sequence[Sequence[str]], wanted: _Wanted
+) -> tuple[Repairer, list[list[Missing]]]:
+    """What is missing from the traces of one domain, by a repairer of their own."""
+    repairer = _made(wanted.script, traces, wanted.omission, wanted.random_state)
+    return repairer, repairer.missing_many(traces, threshold=wanted.threshold)
 
 
 def repair_stream(
@@ -289,12 +311,21 @@ def repair_stream(
     repairer = _made(script, first, omission, random_state)
     tally = Tally()
     with LogWriter(target) as writer:
-        for piece in EventLog.stream(source, **options):
-            traces = [case.events for case in piece.cases]
-            missing = repairer.missing_many(traces, threshold=threshold)
-            tally.add(traces, missing)
-            writer.write(piece.insert(_insertions(missing)))
+        pieces = EventLog.stream(source, **options)
+        while some := list(islice(pieces, AT_ONCE if current().remote else 1)):
+            told = [[case.events for case in piece.cases] for piece in some]
+            found = current().map(_missing, told, shared=(repairer, threshold))
+            for piece, traces, missing in zip(some, told, found, strict=True):
+                tally.add(traces, missing)
+                writer.write(piece.insert(_insertions(missing)))
     return tally.report([repairer], threshold)
+
+
+def _missing(
+    traces: Sequence[Sequence[str]], by: tuple[Repairer, float | None]
+) -> list[list[Missing]]:
+    repairer, threshold = by
+    return repairer.missing_many(traces, threshold=threshold)
 
 
 def _made(

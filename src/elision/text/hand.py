@@ -47,6 +47,10 @@ class HandTypes:
     def __init__(self, types: dict[tuple[str, str], str | None]) -> None:
         self._types = {(domain, _key(sentence)): kind for (domain, sentence), kind in types.items()}
 
+    def rows(self) -> list[tuple[str, str, str | None]]:
+        """The table: domain, sentence, type."""
+        return sorted(((d, s, kind) for (d, s), kind in self._types.items()), key=lambda r: r[:2])
+
     def labels(self, corpus: Corpus) -> list[list[str | None]]:
         """Return the type of each sentence; those that the table lacks get the likeliest one.
 

@@ -1,0 +1,152 @@
+"""A library of many small domains learned by the workers of a cluster, and what the engine costs.
+
+    python benchmarks/scale_cluster.py [--domains 2000] [--method default] [--workers 2]
+
+Prints one JSON object. The *work* is what the workers measured around each learn, in seconds of a
+clock and of a processor; what the engine costs is all that was used beside it: by workers, by the
+scheduler, and by this process, which prepares tasks and writes scripts. Processor seconds are what
+counts where other programs run on the same machine. Then some of the domains once more with one
+worker, and steps of EM with one worker, with two, and in this process: whether they give the same
+bytes, and how long they take. Starting workers and their first learn are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import elision as el
+from elision.learn.em import Converged, Prior, pseudocounts, run_em
+from elision.learning import How
+from elision.observations import Packer
+from elision.scale.domains import Job, Made, batches, learn_many
+from elision.scale.journal import Journal
+
+
+def sampled_domain(number: int, narratives: int) -> el.Corpus:
+    """Tellings of an activity of six to ten steps in a row, some left out, some exchanged."""
+    rng = np.random.default_rng([18, number])
+    steps = [f"step {k} of {number}" for k in range(rng.integers(6, 11))]
+    told_rate = rng.uniform(0.5, 0.95, len(steps))
+    told: list[list[str]] = []
+    while len(told) < narratives:
+        kept = [step for step, rate in zip(steps, told_rate, strict=True) if rng.random() < rate]
+        if len(kept) > 1 and rng.random() < 0.2:
+            at = int(rng.integers(len(kept) - 1))
+            kept[at], kept[at + 1] = kept[at + 1], kept[at]
+        if kept:
+            told.append(kept)
+    return el.Corpus.of(told, domain=f"activity {number}")
+
+
+def library(parts: dict[str, el.Corpus], method: str, workers: int) -> dict[str, Any]:
+    """Learn all parts, and measure work and everything."""
+    how = How(method, {"random_state": 0})
+    made: list[Made] = []
+    with tempfile.TemporaryDirectory() as folder, el.on(f"local:{workers}") as engine:
+        client = engine._client  # type: ignore[attr-defined]  # noqa: SLF001
+        jobs = [Job(domain, part, Path(folder, f"{domain}.json")) for domain, part in parts.items()]
+        first = [Job(f"warm {k}", sampled_domain(0, 6), Path(folder, "warm")) for k in range(64)]
+        learn_many(first[: 8 * workers], how, Journal(Path(folder), {}), heard=lambda _: None)
+        used = sum(client.run(time.process_time).values())
+        here, clock = time.process_time(), time.perf_counter()
+        learned, failed = learn_many(jobs, how, Journal(Path(folder), {}), heard=made.extend)
+        wall = time.perf_counter() - clock
+        here = time.process_time() - here
+        used = sum(client.run(time.process_time).values()) - used
+    work = sum(one.seconds for one in made)
+    processor = sum(one.processor_seconds for one in made)
+    sizes = [sum(narrative.length for narrative in part) for part in parts.values()]
+    return {
+        "workers": workers,
+        "domains": len(learned),
+        "failed": len(failed),
+        "tasks": len(batches(sizes)),
+        "seconds": round(wall, 2),
+        "work_seconds": round(work, 2),
+        "overhead_by_clock": round(workers * wall / work - 1, 4),
+        "work_processor_seconds": round(processor, 2),
+        "workers_processor_seconds": round(used, 2),
+        "scheduler_and_client_processor_seconds": round(here, 2),
+        "overhead_by_processor": round((used + here) / processor - 1, 4),
+        "milliseconds_a_learn": round(1000 * processor / len(made), 1),
+    }
+
+
+def em(narratives: int, steps: int) -> dict[str, Any]:
+    """Steps of EM over random narratives, here and on one and two workers."""
+    rng = np.random.default_rng(18)
+    events = [f"event {k}" for k in range(40)]
+    size = 42
+    transition = np.triu(rng.random((size, size)), 1) * (rng.random((size, size)) < 0.3)
+    transition[np.arange(size - 1), np.arange(1, size)] += 0.5
+    transition[:-1] /= transition[:-1].sum(axis=1, keepdims=True)
+    told = rng.dirichlet(np.full(len(events) + 1, 0.3), size)
+    told[[0, -1]] = 0
+    script = el.Script(events, transition, told[:, :-1], told[:, -1])
+    lists = [rng.choice(events, rng.integers(4, 12)).tolist() for _ in range(narratives)]
+    packed = Packer(events).pack(lists)
+    prior = pseudocounts(Prior(), len(events), packed)
+    stop = Converged(-np.inf, steps)
+    run_em(script.parameters, packed.cut(0, 100), prior, stop=Converged(0, 1))
+
+    def timed() -> tuple[float, bytes]:
+        start = time.perf_counter()
+        found = run_em(script.parameters, packed, prior, stop=stop).parameters
+        return time.perf_counter() - start, found.transition.tobytes() + found.emission.tobytes()
+
+    seconds, results = {}, set()
+    seconds["here"], bytes_ = timed()
+    results.add(bytes_)
+    for workers in (1, 2):
+        with el.on(f"local:{workers}"):
+            run_em(script.parameters, packed, prior, stop=Converged(0, 1))
+            seconds[f"{workers} workers"], bytes_ = timed()
+        results.add(bytes_)
+    return {
+        "narratives": narratives,
+        "steps": steps + 1,
+        "same_bytes": len(results) == 1,
+        "seconds": {name: round(value, 2) for name, value in seconds.items()},
+        "two_against_one": round(seconds["1 workers"] / seconds["2 workers"], 2),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--domains", type=int, default=2000)
+    parser.add_argument("--narratives", type=int, default=10, help="of each domain")
+    parser.add_argument("--method", default="default")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--some", type=int, default=200, help="domains learned by one worker, too")
+    parser.add_argument("--em-narratives", type=int, default=100_000)
+    given = parser.parse_args()
+    parts = {
+        f"activity {k}": sampled_domain(k, given.narratives)
+        for k in range(max(given.domains, given.some))
+    }
+    some = dict(list(parts.items())[: given.some])
+    result: dict[str, Any] = {"method": given.method, "processors": os.cpu_count()}
+    result["load_before"] = os.getloadavg()[0]
+    if given.domains:
+        chosen = dict(list(parts.items())[: given.domains])
+        result["library"] = library(chosen, given.method, given.workers)
+    if given.some:
+        one, two = (library(some, given.method, workers) for workers in (1, 2))
+        result["one_worker"], result["two_workers"] = one, two
+        result["two_against_one"] = round(one["seconds"] / two["seconds"], 2)
+    if given.em_narratives:
+        result["em"] = em(given.em_narratives, 5)
+    result["load_after"] = os.getloadavg()[0]
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""More than one machine, and more than memory holds."""
