@@ -273,7 +273,7 @@ def _symbols(packed: Packed, row: int) -> list[int]:
 
 def _explained(model: CountsModel, seen: Packed, prior: Pseudocounts, settings: Settings) -> Packed:
     """The narratives that a structure can tell at all: what never was in a tree may be too long."""
-    log_prob = Lattice(_parameters(model, prior, settings)).log_prob(seen)
+    log_prob = log_probs_of(_parameters(model, prior, settings), seen)
     possible = np.flatnonzero(np.isfinite(log_prob))
     return replace(seen.take(possible), weight=seen.weight[possible])
 
