@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.learner import ScriptLearner
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
+    from elision.learn.stream import StreamLearner
     from elision.library import Library
     from elision.narrative import Narrative
     from elision.outline import Outline
@@ -68,6 +69,7 @@ __all__ = [
     "ScriptError",
     "ScriptLearner",
     "SkipNaiveBayes",
+    "StreamLearner",
     "TellingModel",
     "UnknownEventError",
     "examples",
@@ -96,6 +98,7 @@ _LATER = {
     "NGram": "elision.learn.baselines",
     "ScriptLearner": "elision.learn.learner",
     "SkipNaiveBayes": "elision.learn.baselines",
+    "StreamLearner": "elision.learn.stream",
     "TellingModel": "elision.telling",
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",
