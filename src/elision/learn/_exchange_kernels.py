@@ -31,7 +31,19 @@ def bet_on_share(p, share, ratios, odds):
 
 @jit
 def see(
-    bins, sizes, draws, shares, exponents, least, ratios, wanted, counts, capital, run, began, tested
+    bins,
+    sizes,
+    draws,
+    shares,
+    exponents,
+    least,
+    ratios,
+    wanted,
+    counts,
+    capital,
+    run,
+    began,
+    tested,
 ):
     """Take in rows of bins until some column's capital is what is wanted.
 

@@ -80,10 +80,8 @@ class Drift:
 
     def __str__(self) -> str:
         before, after = self.log_prob
-        parts = [
-            f"after {self.at} narratives: what is told has changed, since about {self.since};"
-            f" log-probability {before:.2f} -> {after:.2f}"
-        ]
+        noticed = f"after {self.at} narratives: what is told has changed, since about {self.since}"
+        parts = [noticed, f"log-probability {before:.2f} -> {after:.2f}"]
         for name, some in (("told", self.told), ("order", self.order)):
             if some:
                 parts.append(f"{name}: {', '.join(map(str, some))}")
@@ -231,7 +229,8 @@ class Watch:
 
     def change(self, column: int) -> int:
         """The position since which an alarm's column has been another, by the best guess."""
-        return self.test_from if self.test is None else self.test_from + self.test.changed(column) - 1
+        began = 1 if self.test is None else self.test.changed(column)
+        return self.test_from + began - 1
 
     def described(self, since: int, after: Sequence[Told], at: int) -> Drift:
         """In words, the change since a position, by what came after it."""

@@ -1,4 +1,4 @@
-"""A test that may run for ever: do numbers still come as they came at first?
+"""A test that may run for ever, of whether numbers still come as they came at first.
 
 Each number gets a conformal p-value among all before it: the share of those that are at least as
 large, with those that are alike in an order that is drawn (Vovk, Gammerman and Shafer, 2005). While
@@ -56,7 +56,7 @@ class Grid(NamedTuple):
     def bins(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """The bin of each number."""
         place = np.floor((values - self.low) / self.width) + 1
-        return np.clip(place, 0, self.size - 1).astype(np.int64)
+        return np.asarray(np.clip(place, 0, self.size - 1), np.int64)
 
 
 YES_OR_NO = Grid(0.5, 1.0, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +18,7 @@ from elision.learn.sem import told_narratives
 from elision.observations import Packer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     from elision.learn.observe import Stage
@@ -59,8 +60,8 @@ class StreamLearner(ScriptLearner):
     half_life
         Narratives after which one counts half; None: all count alike.
     false_alarms
-        The probability that a stream which does not change is ever reported to have changed, however
-        long it is; None: nothing is watched. After a report it is the same for the rest.
+        The probability that a stream which does not change is ever reported to have changed,
+        however long it is; None: nothing is watched. After a report it is the same for the rest.
     on_drift
         After a reported change, "forget" what came before it, or only "report" it.
     events, title, wording, random_state, observer
@@ -127,7 +128,7 @@ class StreamLearner(ScriptLearner):
         """
         if not hasattr(self, "sample_"):
             self.begin()
-        pieces = _pieces(X) if hasattr(X, "__next__") else [told_narratives(X)]
+        pieces = _pieces(X) if isinstance(X, Iterator) else [told_narratives(X)]
         came = False
         for narratives in pieces:
             came = True
