@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from elision.errors import FileFormatError, InputError, shown
+from elision.errors import FileFormatError, InputError, relocated, shown
 from elision.learn.streamfile import load_state, save_state
 from elision.readers.arriving import arriving, as_told
 from elision.scriptfile import load
@@ -118,7 +118,7 @@ class Following:
         try:
             pending.append(as_told(arrival, self._domain))
         except InputError as error:
-            self._on_bad(error)
+            self._on_bad(relocated(error, self._source.place))
 
     def _learn(self, narratives: list[tuple[str, ...]]) -> None:
         learner = self._learner

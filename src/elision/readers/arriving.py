@@ -6,7 +6,6 @@ something was none, or None where nothing has come for a moment.
 
 from __future__ import annotations
 
-import codecs
 import os
 import select
 import sys
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from elision.errors import InputError, shown
 from elision.narrative import Narrative
 from elision.readers import read
-from elision.readers.records import Records, narrative_of_line
+from elision.readers.arriving_lines import Lines
 from elision.readers.source import failures
 
 if TYPE_CHECKING:
@@ -32,21 +31,11 @@ SETTLED = 2.0
 """Seconds after which a file in a folder that no longer changes is whole."""
 
 CHUNK = 1 << 16
-LONGEST_LINE = 1 << 26
-"""Bytes that are read at once, and that a line may have."""
+"""Bytes that are read at once."""
 
 LONGEST_NARRATIVE = 8192
 """Events in a narrative, as in other learning."""
 
-REMEMBERED = 64
-"""Bytes before a place in a file by which it is known again."""
-
-_FORMATS = {
-    **{".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text", ".json": "json", ".csv": "csv"},
-    **{".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet", ".xes": "xes"},
-    ".gz": "gzip",
-}
-_PACKED = (b"\x1f\x8b", b"PAR1")
 _TEMPORARY_ENDS = (".tmp", ".temp", ".part", ".partial", ".crdownload", ".swp", "~")
 _TEMPORARY_STARTS = (".", "~", "#")
 
@@ -60,6 +49,10 @@ class Arriving(Protocol):
     @property
     def position(self) -> dict[str, Any] | None:
         """Where to go on after what came last, as JSON has it; None if there is no going back."""
+
+    @property
+    def place(self) -> str:
+        """How a message calls the place of what came last."""
 
 
 def arriving(
@@ -83,73 +76,6 @@ def arriving(
         return GrowingFile(Path(source), options, position)
 
 
-class Lines:
-    """Narratives of lines, as bytes come: JSON objects, or events with a blank line between.
-
-    ``taken`` are the bytes up to the end of the last narrative, and ``before`` the last of them.
-    """
-
-    def __init__(self, name: str, options: Mapping[str, Any], before: bytes = b"") -> None:
-        self._name = name
-        self._encoding = _codec(options.get("encoding") or "utf-8")
-        self._format = options.get("format") or _FORMATS.get(Path(name).suffix.lower())
-        if self._format not in (None, "jsonl", "text"):
-            _refuse_format(str(self._format), name)
-        self._rest = b""
-        self._told: list[str] = []
-        self._heard = 0
-        self._number = 0
-        self._last = self.before = before
-        self.taken = 0
-
-    def feed(self, data: bytes) -> Iterator[Narrative | InputError]:
-        """Take in some bytes."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            yield from self._line(line + b"\n")
-        if len(self._rest) > LONGEST_LINE:
-            problem = f"a line of more than {LONGEST_LINE} bytes"
-            raise InputError(problem, where=self._name, hint="write one narrative a line")
-
-    def finish(self) -> Iterator[Narrative | InputError]:
-        """Take what there is for all."""
-        line, self._rest = self._rest, b""
-        yield from self._line(line)
-        yield from self._line(b"")
-
-    def _line(self, line: bytes) -> Iterator[Narrative | InputError]:
-        self._number += 1
-        self._heard += len(line)
-        self._last = (self._last + line)[-REMEMBERED:]
-        where = f"{self._name} line {self._number}"
-        try:
-            text = line.decode(self._encoding).removeprefix("\ufeff").strip()
-        except UnicodeDecodeError as error:
-            self._take()
-            hint = "name the encoding, such as encoding='cp1252'"
-            yield InputError(f"not valid text: {error.reason}", where=where, hint=hint)
-            return
-        if text and self._format is None:
-            if line.startswith(_PACKED) or "\0" in text:
-                _refuse_format("of packed bytes", self._name)
-            self._format = "jsonl" if text[0] in "{[" else "text"
-        if self._format == "text" and text:
-            self._told.append(text)
-            return
-        self._take()
-        if self._told:
-            told, self._told = self._told, []
-            yield Narrative(tuple(told))
-        elif text:
-            try:
-                yield narrative_of_line(text, Records(""), where)
-            except InputError as error:
-                yield error
-
-    def _take(self) -> None:
-        self.taken, self.before = self._heard, self._last
-
-
 class Pipe:
     """Standard input, to its end."""
 
@@ -157,6 +83,11 @@ class Pipe:
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
+
+    @property
+    def place(self) -> str:
+        """The line that was read last."""
+        return self._lines.place
 
     def arrivals(self) -> Iterator[Arrival]:
         """Go through what comes."""
@@ -202,6 +133,11 @@ class GrowingFile:
     def position(self) -> dict[str, Any]:
         """Where the last narrative ends, and what stands before that."""
         return {"offset": self._offset + self._lines.taken, "before": self._lines.before.hex()}
+
+    @property
+    def place(self) -> str:
+        """The line that was read last, counted from where following began."""
+        return self._lines.place
 
     def arrivals(self) -> Iterator[Arrival]:
         """Go through what comes."""
@@ -268,6 +204,11 @@ class Folder:
         """Files that are done, and what was taken of the one that is not."""
         return {"done": sorted(self._done), "file": self._file, "taken": self._taken}
 
+    @property
+    def place(self) -> str:
+        """The narrative that was read last."""
+        return f"{self._path / self._file} narrative {self._taken}"
+
     def arrivals(self) -> Iterator[Arrival]:
         """Go through what comes."""
         while True:
@@ -331,27 +272,6 @@ def _checked_start(position: Mapping[str, Any] | None) -> tuple[int, bytes]:
 
 def _no_position() -> InputError:
     return InputError("another kind of source was followed before", hint="follow the same source")
-
-
-def _codec(encoding: str) -> str:
-    try:
-        name = codecs.lookup(encoding).name
-        keeps_lines = "\n".encode(name) == b"\n"
-    except (LookupError, TypeError, ValueError):
-        keeps_lines = False
-    if not keeps_lines:
-        problem = f"encoding={shown(encoding)} cannot be followed line by line"
-        raise InputError(problem, hint="use 'utf-8' or another that keeps ASCII")
-    return name
-
-
-def _refuse_format(kind: str, name: str) -> None:
-    raise InputError(
-        f"a file {kind if kind.startswith('of') else f'in the format {kind!r}'} cannot be followed"
-        " line by line, expected JSONL or text",
-        where=name,
-        hint="put whole files into a folder, and follow that",
-    )
 
 
 def _name(source: str) -> str:
