@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.learner import ScriptLearner
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
+    from elision.learn.stream import StreamLearner
     from elision.library import Library
     from elision.narrative import Narrative
     from elision.outline import Outline
@@ -69,6 +70,7 @@ __all__ = [
     "ScriptError",
     "ScriptLearner",
     "SkipNaiveBayes",
+    "StreamLearner",
     "TellingModel",
     "UnknownEventError",
     "examples",
@@ -99,6 +101,7 @@ _LATER = {
     "Script": "elision.script",
     "ScriptLearner": "elision.learn.learner",
     "SkipNaiveBayes": "elision.learn.baselines",
+    "StreamLearner": "elision.learn.stream",
     "TellingModel": "elision.telling",
     "Converged": "elision.learn.em",
     "Corpus": "elision.corpus",

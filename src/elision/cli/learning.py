@@ -119,7 +119,12 @@ def _command() -> str:
 
 @app.command()
 def learn(
-    narratives: Annotated[str, typer.Argument(help="File of narratives, - for standard input.")],
+    narratives: Annotated[
+        str,
+        typer.Argument(
+            help="File of narratives, - for standard input; with --follow also a folder."
+        ),
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -139,7 +144,13 @@ def learn(
     ] = Method.DEFAULT,
     batch_size: Annotated[
         int | None,
-        typer.Option("--batch-size", "-r", help="By search: narratives a batch.", min=1),
+        typer.Option(
+            "--batch-size",
+            "--batch",
+            "-r",
+            help="By search, or with --follow: narratives a batch.",
+            min=1,
+        ),
     ] = None,
     state_cost: Annotated[
         float | None,
@@ -168,7 +179,8 @@ def learn(
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="By search or with --dask: go on where an interrupted run stopped."
+            "--resume",
+            help="By search, with --dask or --follow: go on where an interrupted run stopped.",
         ),
     ] = False,
     restart: Annotated[
@@ -178,6 +190,29 @@ def learn(
             help="With --resume: start anew where progress is of other narratives or settings.",
         ),
     ] = False,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Go on learning from what comes: from standard input, in a file that grows, or as"
+            " files in a folder.",
+        ),
+    ] = False,
+    half_life: Annotated[
+        float | None,
+        typer.Option(help="With --follow: narratives after which one counts half."),
+    ] = None,
+    false_alarms: Annotated[
+        float | None,
+        typer.Option(
+            help="With --follow: share of streams that are falsely reported to change, ever;"
+            " 0.05 by default."
+        ),
+    ] = None,
+    on_drift: Annotated[
+        str | None,
+        typer.Option(help="With --follow: forget what came before a change, or report it only."),
+    ] = None,
     dask: Dask = None,
     format: Format = None,  # noqa: A002
     case: Case = None,
@@ -192,12 +227,50 @@ def learn(
 ) -> None:
     """Learn one script for each domain in a file of narratives.
 
+    With --follow it is one script of narratives that keep coming. It is written again as they
+    grow, beside a file of progress, and what changes in them is reported, until the input ends or
+    Ctrl-C comes.
+
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
+    from elision.cli import streaming  # noqa: PLC0415
     from elision.learning import learn_domains  # noqa: PLC0415
     from elision.scale.domains import DomainsError  # noqa: PLC0415
     from elision.text.hand import HandTypes  # noqa: PLC0415
 
+    reading: dict[str, Any] = {
+        "format": format,
+        "case": case,
+        "activity": activity,
+        "time": time,
+        "time_format": time_format,
+        "domain_column": domain_column,
+        "lifecycle": lifecycle,
+        "encoding": encoding,
+        "sentences": sentences,
+    }
+    settings: dict[str, Any]
+    streamed = {"half_life": half_life, "false_alarms": false_alarms, "on_drift": on_drift}
+    others = [method is not Method.DEFAULT, dask, state_cost, edge_cost, constraint_cost, types]
+    if follow:
+        if any(others) or exhaustive or paper_plan:
+            problem = "--follow learns as the default method does, expected no others and no types"
+            raise InputError(problem)
+        settings = {name: value for name, value in streamed.items() if value is not None}
+        streaming.follow(
+            narratives,
+            output,
+            settings={"random_state": seed, **settings},
+            reading=reading,
+            batch=batch_size,
+            domain=domain,
+            resume=resume,
+            as_json=as_json,
+        )
+        return
+    for name, value in streamed.items():
+        if value is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for --follow")
     given = {
         "batch_size": batch_size,
         "state_cost": state_cost,
@@ -213,18 +286,7 @@ def learn(
     said = "interrupted" + " (--resume goes on after what is complete)" * kept
     try:
         with heard_soon(said), on_cluster(dask):
-            corpus = read(
-                narratives,
-                format=format,
-                case=case,
-                activity=activity,
-                time=time,
-                time_format=time_format,
-                domain_column=domain_column,
-                lifecycle=lifecycle,
-                encoding=encoding,
-                sentences=sentences,
-            )
+            corpus = read(narratives, **reading)
             learned = learn_domains(
                 corpus,
                 output,

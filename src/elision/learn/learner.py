@@ -101,7 +101,10 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         return self._learn(told_narratives(X))
 
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
-        """Learn anew from all narratives seen and these; the vocabulary may grow."""
+        """Learn anew from all narratives seen and these; the vocabulary may grow.
+
+        All are kept. `elision.StreamLearner` takes bounded memory.
+        """
         return self._learn([*getattr(self, "_seen", ()), *told_narratives(X)])
 
     @property
@@ -114,10 +117,14 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         """Log-probability of each narrative."""
         return self.asked.log_probs(told_narratives(X))
 
-    def _learn(self, narratives: list[tuple[str, ...]]) -> Self:
+    def _check_seed(self) -> int:
         seed = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise InputError(f"random_state is {short(seed)}, expected a seed from 0")
+        return int(seed)
+
+    def _learn(self, narratives: list[tuple[str, ...]]) -> Self:
+        seed = self._check_seed()
         self.events_ = vocabulary_of(narratives, self.events)
         Packer(self.events_).pack(narratives)  # complains of events that the vocabulary lacks
         self._seen = narratives

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "xes", "text"]
 
-_SUFFIXES: dict[str, Format] = {
+SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "json",
@@ -39,7 +39,7 @@ def guessed(file: Source, roles: Roles) -> Format:
         Where neither suffix nor content tells.
     """
     path = PurePath(file.name.lower().removesuffix(".gz"))
-    return _SUFFIXES.get(path.suffix) or _by_content(file, roles)
+    return SUFFIXES.get(path.suffix) or _by_content(file, roles)
 
 
 def _by_content(file: Source, roles: Roles) -> Format:

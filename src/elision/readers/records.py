@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FIELDS = frozenset(FIELDS)
 _BYTE = re.compile(r" \(byte (\d+)\)$")
+_decode = msgspec.json.Decoder().decode
 
 
 _Strings = tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]
@@ -117,7 +118,6 @@ def read_jsonl(source: Source, domain: str) -> Corpus:
 def narratives_of_lines(source: Source, domain: str) -> Iterator[Narrative]:
     """Go through the narratives of a file of one JSON object a line."""
     records = Records(domain)
-    decode = msgspec.json.Decoder().decode
     decode_usual = msgspec.json.Decoder(_Usual).decode
     usual = True
     for number, line in enumerate(source.lines(newline="\n"), start=1):
@@ -133,17 +133,22 @@ def narratives_of_lines(source: Source, domain: str) -> Iterator[Narrative]:
                 usual = False
         if usual:
             yield records.usual(record)
-            continue
-        try:
-            yield records.made(decode(line))
-        except InputError as error:
-            raise _placed(error, f"{source.name} line {number}") from None
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"not valid JSON: {error}; got {shown(line.strip())}",
-                where=f"{source.name} line {number}",
-                hint="write one JSON object a line",
-            ) from None
+        else:
+            yield narrative_of_line(line, records, f"{source.name} line {number}")
+
+
+def narrative_of_line(line: str, records: Records, where: str) -> Narrative:
+    """Return the narrative of one line of JSON."""
+    try:
+        return records.made(_decode(line))
+    except InputError as error:
+        raise _placed(error, where) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"not valid JSON: {error}; got {shown(line.strip())}",
+            where=where,
+            hint="write one JSON object a line",
+        ) from None
 
 
 def read_json(source: Source, domain: str) -> Corpus:

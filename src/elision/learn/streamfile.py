@@ -1,0 +1,284 @@
+"""The state of a `StreamLearner` as a file: one versioned format with a checksum."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from elision._files import shown_path, write_atomically
+from elision.errors import FileFormatError, InputError, ScriptError, shown
+from elision.learn.drift import Drift, Reference, Watch
+from elision.learn.exchangeable import BETS, BINS, ExchangeTest, Grid
+from elision.learn.reservoir import Kept, Reservoir, Told
+from elision.learn.stream import RECENT, StreamLearner
+from elision.scriptfile import check_header, check_sum, converted, parse, with_checksum
+from elision.tellingfile import PackedTelling, pack, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FORMAT = "elision-stream"
+VERSION = 1
+
+SETTINGS = ("capacity", "half_life", "false_alarms", "on_drift", "events", "random_state")
+"""What a state depends on."""
+
+Sample = list[tuple[float, int, int]]
+
+
+class _Test(msgspec.Struct, forbid_unknown_fields=True):
+    tested: int
+    grids: list[tuple[float, float, int]]
+    rates: list[float]
+    counts: list[tuple[int, int, int]]
+    capital: list[list[float]]
+    run: list[list[float]]
+    began: list[list[int]]
+
+
+class _Watch(msgspec.Struct, forbid_unknown_fields=True):
+    began: int
+    seen: int
+    models: int
+    test_from: int
+    sample: Sample
+    events: list[str] | None
+    told: int
+    watched: list[int]
+    telling: PackedTelling | None
+    test: _Test | None
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    checksum: str
+    settings: dict[str, Any]
+    source: dict[str, Any] | None
+    domain: str | None
+    seen: int
+    learned: int
+    due: int
+    events: list[str]
+    narratives: list[list[int]]
+    sample: Sample
+    recent: list[int]
+    drifts: list[Drift]
+    watch: _Watch | None
+
+
+class _Table:
+    """Different narratives, each once, and each event's name once."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, int] = {}
+        self._numbers: dict[Told, int] = {}
+
+    def number(self, told: Told) -> int:
+        return self._numbers.setdefault(told, len(self._numbers))
+
+    def sample(self, sample: Reservoir) -> Sample:
+        return [(one.rank, one.position, self.number(one.told)) for one in sample.kept]
+
+    @property
+    def narratives(self) -> list[list[int]]:
+        event = self.events
+        return [[event.setdefault(e, len(event)) for e in told] for told in self._numbers]
+
+
+def save_state(
+    path: str | Path,
+    learner: StreamLearner,
+    *,
+    source: dict[str, Any] | None = None,
+    domain: str | None = None,
+) -> None:
+    """Write what a learner has come to, whole or not at all.
+
+    ``source`` says where the stream goes on, and ``domain`` which of its narratives are meant.
+    """
+    table = _Table()
+    sample = table.sample(learner.sample_)
+    recent = [table.number(one) for one in learner.recent_]
+    watch = None if learner.watch_ is None else _packed_watch(learner.watch_, table)
+    file = _File(
+        format=FORMAT,
+        version=VERSION,
+        checksum=f"sha256:{'0' * 64}",
+        settings=_settings(learner),
+        source=source,
+        domain=domain,
+        seen=learner.n_narratives_seen_,
+        learned=learner.n_narratives_learned_,
+        due=learner.due_,
+        narratives=table.narratives,
+        events=list(table.events),
+        sample=sample,
+        recent=recent,
+        drifts=learner.drifts_,
+        watch=watch,
+    )
+    text = msgspec.json.encode(file).decode().replace('"checksum":', '"checksum": ', 1)
+    try:
+        content = with_checksum(text)
+    except ScriptError as error:
+        raise InputError(str(error), where=shown_path(path), hint="keep a smaller sample") from None
+    write_atomically(path, content)
+
+
+class Resumed(msgspec.Struct, frozen=True):
+    """Where a stream goes on, and which of its narratives are meant."""
+
+    source: dict[str, Any] | None
+    domain: str | None
+
+
+def load_state(path: str | Path, learner: StreamLearner) -> Resumed | None:
+    """Give a learner the state that a file has; None if there is no such file.
+
+    The script is not in it: where there is none that belongs to it, `catch_up` learns one.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged, or of another version.
+    InputError
+        If it was written with other settings.
+    """
+    where = shown_path(path)
+    try:
+        content = Path(path).read_bytes()
+        raw = parse(content, where)
+        check_header(raw, where, FORMAT, (VERSION,))
+        check_sum(content, raw.get("checksum"), where)
+        file = converted(raw, _File, where)
+        _check_settings(file.settings, _settings(learner), where)
+        learner.begin()
+        _restore(learner, file, where)
+    except FileNotFoundError:
+        return None
+    except FileFormatError as error:
+        problem = error.problem.replace("script file", "progress file")
+        raise FileFormatError(problem, where=where, hint="delete it to start anew") from None
+    except (OSError, LookupError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        problem = f"no progress file: {getattr(error, 'strerror', None) or error}"
+        raise FileFormatError(problem, where=where, hint="delete it to start anew") from None
+    return Resumed(file.source, file.domain)
+
+
+def _settings(learner: StreamLearner) -> dict[str, Any]:
+    given = {name: getattr(learner, name) for name in SETTINGS}
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(given))
+    return found
+
+
+def _check_settings(before: dict[str, Any], now: dict[str, Any], where: str) -> None:
+    for name in SETTINGS:
+        if before.get(name) != now[name]:
+            was, given = shown(before.get(name)), shown(now[name])
+            raise InputError(
+                f"{name} was {was} and is {given} now, expected the same to go on",
+                where=where,
+                hint="give the same, or start anew",
+            )
+
+
+def _restore(learner: StreamLearner, file: _File, where: str) -> None:
+    told = [tuple(file.events[e] for e in _from_zero(one)) for one in file.narratives]
+    learner.n_narratives_seen_ = file.seen
+    learner.n_narratives_learned_ = file.learned
+    learner.due_ = file.due
+    learner.sample_.kept = _kept(file.sample, told)
+    learner.recent_ = deque((told[k] for k in _from_zero(file.recent)), maxlen=RECENT)
+    learner.drifts_ = list(file.drifts)
+    if learner.watch_ is not None:
+        if file.watch is None:
+            raise FileFormatError("damaged progress file: nothing is watched", where=where)
+        _restore_watch(learner.watch_, file.watch, told, where)
+
+
+def _from_zero(numbers: Iterable[int]) -> Iterable[int]:
+    for number in numbers:
+        if number < 0:
+            raise IndexError(f"number {number}, expected one from 0")
+        yield number
+
+
+def _kept(sample: Sample, told: list[Told]) -> list[Kept]:
+    numbers = _from_zero(number for _, _, number in sample)
+    return [
+        Kept(rank, position, told[number])
+        for (rank, position, _), number in zip(sample, numbers, strict=True)
+    ]
+
+
+def _packed_watch(watch: Watch, table: _Table) -> _Watch:
+    reference, test = watch.reference, watch.test
+    return _Watch(
+        began=watch.began,
+        seen=watch.seen,
+        models=watch.models,
+        test_from=watch.test_from,
+        sample=table.sample(watch.sample),
+        events=None if reference is None else list(reference.model.events),
+        told=0 if reference is None else reference.told,
+        watched=[] if reference is None else reference.watched,
+        telling=None if reference is None else pack(reference.model),
+        test=None if test is None else _packed_test(test),
+    )
+
+
+def _packed_test(test: ExchangeTest) -> _Test:
+    columns, bins = np.nonzero(test.counts)
+    numbers = test.counts[columns, bins].tolist()
+    return _Test(
+        tested=test.tested,
+        grids=[(grid.low, grid.width, grid.size) for grid in test.grids],
+        rates=test.rates.tolist(),
+        counts=list(zip(columns.tolist(), bins.tolist(), numbers, strict=True)),
+        capital=test.capital.tolist(),
+        run=test.run.tolist(),
+        began=test.began.tolist(),
+    )
+
+
+def _restore_watch(watch: Watch, file: _Watch, told: list[Told], where: str) -> None:
+    watch.began, watch.seen, watch.models = file.began, file.seen, file.models
+    watch.test_from = file.test_from
+    watch.sample.kept = _kept(file.sample, told)
+    if file.events is None or file.telling is None or file.test is None:
+        return
+    model = unpack(file.telling, file.events, where)
+    watched = list(_from_zero(file.watched))
+    if max(watched, default=0) >= len(file.events):
+        raise IndexError("an event that is watched is none")
+    watch.reference = Reference(model, file.told, watched)
+    watch.test = _restored_test(file.test, len(watch.reference.shares))
+
+
+def _restored_test(file: _Test, columns: int) -> ExchangeTest:
+    grids = [Grid(*grid) for grid in file.grids]
+    if len(grids) != columns or any(not 2 <= g.size <= BINS or not g.width > 0 for g in grids):
+        raise ValueError("columns that do not fit")
+    rates = np.array(file.rates, float)
+    if rates.shape != (columns,) or not ((rates > 0) & (rates < 1)).all():
+        raise ValueError("rates that do not fit")
+    test = ExchangeTest(grids, np.empty((0, columns)), rates)
+    test.tested = file.tested
+    for column, place, number in file.counts:
+        if not (0 <= column < columns and 0 <= place < grids[column].size and number >= 0):
+            raise ValueError("counts that do not fit")
+        test.counts[column, place] = number
+    for name in ("capital", "run", "began"):
+        values = np.array(getattr(file, name), getattr(test, name).dtype)
+        if values.shape != (columns, BETS) or not all(map(math.isfinite, values.ravel().tolist())):
+            raise ValueError(f"{name} does not fit")
+        setattr(test, name, values)
+    return test
