@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from elision.outline import Outline
     from elision.readers import read
     from elision.repairing import Repairer, repair
+    from elision.scale.packed_corpus import PackedCorpus
+    from elision.scale.packing import pack
     from elision.telling import TellingModel
     from elision.text.extract import EventExtractor
 
@@ -62,6 +64,7 @@ __all__ = [
     "NGram",
     "Narrative",
     "Outline",
+    "PackedCorpus",
     "Prior",
     "Repairer",
     "Script",
@@ -75,6 +78,7 @@ __all__ = [
     "get_threads",
     "load",
     "mean_log_prob",
+    "pack",
     "read",
     "repair",
     "set_threads",
@@ -101,6 +105,8 @@ _LATER = {
     "Corpus": "elision.corpus",
     "Narrative": "elision.narrative",
     "Outline": "elision.outline",
+    "PackedCorpus": "elision.scale.packed_corpus",
+    "pack": "elision.scale.packing",
     "Prior": "elision.learn.em",
     "fit_parameters": "elision.learn.em",
     "mean_log_prob": "elision.learn.sem",

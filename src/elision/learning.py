@@ -53,7 +53,10 @@ LONGEST_NARRATIVE = 8192
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned for one domain; ``elision`` is the least, mean and largest rate."""
+    """What was learned for one domain; ``elision`` is the least, mean and largest rate.
+
+    ``sample`` says how many of the narratives were learned from, if not all were.
+    """
 
     domain: str
     path: Path
@@ -64,6 +67,7 @@ class Learned:
     log_prob: float
     constraints: int
     violated: int
+    sample: int | None = None
 
     def summary(self) -> dict[str, Any]:
         """The same for JSON."""
@@ -114,7 +118,7 @@ def learn_domains(
     for part in parts.values():
         _check_lengths(part)
     told = {domain: as_events(part, types=types) for domain, part in parts.items()}
-    paths = _paths(output, corpus.domains, tuple(told), source)
+    paths = output_paths(output, corpus.domains, tuple(told), source)
     checkpoints: list[Checkpoint] = []
     found = []
     with _progress_bar(console) as bar:
@@ -129,7 +133,7 @@ def learn_domains(
             else:
                 fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
                 bar.update(task, completed=len(heard.events), states="")
-            found.append(_saved(domain, heard, learner, paths[domain]))
+            found.append(saved(domain, heard, learner, paths[domain]))
     for checkpoint in checkpoints:
         checkpoint.remove()
     return found
@@ -230,7 +234,8 @@ def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None
     return observe
 
 
-def _saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
+def saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
+    """Save what was learned, and describe it."""
     narratives = heard.events
     learned: Script = learner.script_.noted(**heard.notes(domain))
     learned.save(path)
@@ -250,6 +255,7 @@ def _saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path
         log_prob=float(learned.log_probs(narratives).mean()),
         constraints=last.constraints if last else 0,
         violated=last.violated if last else 0,
+        sample=script.about.get("sample"),
     )
 
 
@@ -263,7 +269,7 @@ def _check_lengths(corpus: Corpus) -> None:
             )
 
 
-def _paths(
+def output_paths(
     output: Path, domains: tuple[str, ...], chosen: tuple[str, ...], source: str
 ) -> dict[str, Path]:
     """Where the script of each chosen domain goes: a file can be written there."""
@@ -283,7 +289,7 @@ def _paths(
                     hint="name a folder, or one domain with --domain",
                 )
             output.mkdir(parents=True, exist_ok=True)
-            names = _names(domains)
+            names = file_names(domains)
             paths = {domain: output / f"{names[domain]}.json" for domain in chosen}
         for path in paths.values():
             _check_place(path, source)
@@ -292,7 +298,7 @@ def _paths(
     return paths
 
 
-def _names(domains: tuple[str, ...]) -> dict[str, str]:
+def file_names(domains: tuple[str, ...]) -> dict[str, str]:
     """Names of files, distinct even where capitals count for nothing."""
     names: dict[str, str] = {}
     taken: set[str] = set()

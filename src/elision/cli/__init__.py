@@ -9,7 +9,17 @@ from typing import Any, NoReturn
 
 import typer
 
-from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
+from elision.cli import (
+    asking,
+    bench,
+    following,
+    judging,
+    learning,
+    packing,
+    prompt,
+    repairing,
+    showing,
+)
 from elision.cli.app import app, worded
 from elision.cli.learning import INTERRUPTED, Method
 from elision.errors import ElisionError
@@ -24,6 +34,7 @@ __all__ = [
     "judging",
     "learning",
     "main",
+    "packing",
     "prompt",
     "repairing",
     "showing",

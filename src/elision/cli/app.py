@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**32 - 1
 
 ORDER = (
-    *("demo", "learn", "events", "outline", "repair"),
+    *("demo", "learn", "pack", "events", "outline", "repair"),
     *(
         "fill",
         "missing",
@@ -228,7 +228,9 @@ def read(
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")
-_KEYWORD = re.compile(r"\b(format|case|activity|time_format|time|domain|encoding)=(?:'([^']*)')?")
+_KEYWORD = re.compile(
+    r"\b(format|case|activity|time_format|time|domain|encoding|memory)=(?:'([^']*)')?"
+)
 _WORDINGS = {
     "put None ": "put ? ",
     "unknown='ignore' leaves": "--ignore-unknown leaves",

@@ -26,6 +26,7 @@ from elision.cli.app import (
     app,
     read,
 )
+from elision.cli.packing import Memory, is_folder, packed
 from elision.errors import InputError
 from elision.terminal import (
     Number,
@@ -115,7 +116,10 @@ def _command() -> str:
 
 @app.command()
 def learn(
-    narratives: Annotated[str, typer.Argument(help="File of narratives, - for standard input.")],
+    narratives: Annotated[
+        str,
+        typer.Argument(help="File of narratives, - for standard input; or a packed corpus."),
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -165,6 +169,7 @@ def learn(
         bool,
         typer.Option("--resume", help="By search: go on where an interrupted run stopped."),
     ] = False,
+    memory: Memory = None,
     format: Format = None,  # noqa: A002
     case: Case = None,
     activity: Activity = None,
@@ -183,18 +188,15 @@ def learn(
     from elision.learning import learn_domains  # noqa: PLC0415
     from elision.text.hand import HandTypes  # noqa: PLC0415
 
-    corpus = read(
-        narratives,
-        format=format,
-        case=case,
-        activity=activity,
-        time=time,
-        time_format=time_format,
-        domain_column=domain_column,
-        lifecycle=lifecycle,
-        encoding=encoding,
-        sentences=sentences,
-    )
+    reading: dict[str, Any] = {
+        "format": format,
+        "case": case,
+        "activity": activity,
+        "time": time,
+        "time_format": time_format,
+        "lifecycle": lifecycle,
+        "encoding": encoding,
+    }
     given = {
         "batch_size": batch_size,
         "state_cost": state_cost,
@@ -206,17 +208,26 @@ def learn(
     }
     settings = {name: value for name, value in given.items() if value is not None}
     try:
-        learned = learn_domains(
-            corpus,
-            output,
-            source=narratives,
-            only=domain,
-            types=None if types is None else HandTypes.read(types),
-            method=method.value,
-            settings=settings,
-            resume=resume,
-            console=err,
-        )
+        if memory is not None or is_folder(narratives):
+            from elision.scale.learning import learn_packed  # noqa: PLC0415
+
+            reading |= {"memory": memory, "sentences": sentences, "types": types}
+            with packed(narratives, output, domain=domain_column, **reading) as corpora:
+                learned = learn_packed(
+                    corpora, output, only=domain, method=method.value, settings=settings
+                )
+        else:
+            learned = learn_domains(
+                read(narratives, domain_column=domain_column, sentences=sentences, **reading),
+                output,
+                source=narratives,
+                only=domain,
+                types=None if types is None else HandTypes.read(types),
+                method=method.value,
+                settings=settings,
+                resume=resume,
+                console=err,
+            )
     except KeyboardInterrupt:
         sought = method is not Method.DEFAULT
         complain("interrupted" + " (--resume goes on after what is complete)" * sought)
@@ -228,6 +239,8 @@ def learn(
 
 
 def _show_learned(learned: list[Learned]) -> None:
+    from elision.scale.sampling import said  # noqa: PLC0415
+
     sought = any(one.constraints for one in learned)
     numbers = ["narratives", "states", "edges", "elision", "log-prob"]
     numbers += ["constraints", "violated"] if sought else []
@@ -245,6 +258,10 @@ def _show_learned(learned: list[Learned]) -> None:
             cell(str(one.path)),
         )
     out.print(table)
+    for one in learned:
+        if one.sample is not None:
+            of = {"narratives": one.narratives, "sample": one.sample}
+            say(f"{one.domain + ': ' if len(learned) > 1 else ''}{said(of)}")
 
 
 @app.command()

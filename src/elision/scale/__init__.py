@@ -1,0 +1,1 @@
+"""Corpora that do not fit in memory, and work that one machine is too small for."""
