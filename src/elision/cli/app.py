@@ -228,9 +228,7 @@ def read(
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")
-_KEYWORD = re.compile(
-    r"\b(format|case|activity|time_format|time|domain|encoding|memory)=(?:'([^']*)')?"
-)
+_KEYWORD = re.compile(r"\b(format|case|activity|time_format|time|domain|encoding)=(?:'([^']*)')?")
 _WORDINGS = {
     "put None ": "put ? ",
     "unknown='ignore' leaves": "--ignore-unknown leaves",

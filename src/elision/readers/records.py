@@ -111,7 +111,7 @@ def read_jsonl(source: Source, domain: str) -> Corpus:
 
 
 def narratives_of_lines(source: Source, domain: str, before: int = 0) -> Iterator[Narrative]:
-    """Go through the narratives of a file of one JSON object a line, so many lines having passed."""
+    """Go through the narratives of a file of one JSON object a line; lines before it count, too."""
     records = Records(domain)
     decode = msgspec.json.Decoder().decode
     decode_usual = msgspec.json.Decoder(_Usual).decode

@@ -20,7 +20,7 @@ def write_arrays(path: Path, arrays: Sequence[NDArray[Any]]) -> None:
     with path.open("wb") as file:
         for array in arrays:
             plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-            file.write(memoryview(plain).cast("B"))  # nothing is copied
+            file.write(plain.view(np.uint8).data)  # nothing is copied
             file.write(bytes(-plain.nbytes % 8))
 
 

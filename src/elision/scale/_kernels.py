@@ -102,7 +102,7 @@ def find_distinct(order, hashes, symbol, offset, weight, kept, total):
 
 @jit
 def gather(symbol, offset, rows, code, into, ends):
-    """Put the symbols of some rows one after the other, renamed; ``ends`` says where each stands."""
+    """Put the symbols of some rows, renamed, where ``ends`` says that each stands."""
     for number in range(len(rows)):
         row = rows[number]
         place = ends[number]

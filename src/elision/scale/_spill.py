@@ -88,14 +88,15 @@ def hashed(rows: Rows, names: Sequence[str]) -> NDArray[np.uint64]:
     """Hash narratives by the names of their events."""
     from elision.scale._kernels import narrative_hashes  # noqa: PLC0415 - numba is slow to import
 
-    digests = [
-        hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
-        for name in names
-    ]
+    digests = [_digest(name) for name in names]
     found = np.zeros(len(rows.weight), np.uint64)
     digest = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
     narrative_hashes(rows.symbol, rows.offset, digest, found)
     return found
+
+
+def _digest(name: str) -> bytes:
+    return hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
 
 
 def distinct(rows: Rows, hashes: NDArray[np.uint64]) -> Hashed:

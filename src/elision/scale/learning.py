@@ -47,7 +47,7 @@ def learn_packed(
         learner = make_learner(method, **settings)
         if isinstance(learner, ScriptLearner):
             learner.set_params(title=domain)
-        learner.fit(corpus)
+        learner.fit(corpus)  # type: ignore[arg-type]
         heard = Told(corpus.sample(MOST_NARRATIVES))
         learned = saved(domain, heard, learner, paths[domain])
         found.append(replace(learned, narratives=corpus.narratives))

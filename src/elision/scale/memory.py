@@ -38,10 +38,10 @@ def parsed(size: str | int) -> int:
         unit = (found[2] or "").lower()
         number = int(float(found[1]) * (1024 if found[3] else 1000) ** _POWERS[unit])
     if number is None:
-        problem = f"memory={shown(size)} is no size"
+        problem = f"{shown(size)} is no size of memory"
         raise InputError(problem, hint="write it as '1 GiB' or '500 MB'")
     if number < LEAST:
-        problem = f"memory={shown(size)} is too little, expected at least {written(LEAST)}"
+        problem = f"{shown(size)} of memory is too little, expected at least {written(LEAST)}"
         raise InputError(problem)
     return number
 

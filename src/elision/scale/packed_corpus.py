@@ -1,6 +1,7 @@
-"""`PackedCorpus`: distinct narratives with how often each was told, in a folder, mapped into memory.
+"""`PackedCorpus`: distinct narratives, and how often each was told, in a folder.
 
-The folder has a header in JSON and a file for each part (``docs/format.md``). Each narrative is in
+The folder has a header in JSON and a file for each part (``docs/format.md``), which is mapped into
+memory. Each narrative is in
 the part that the hash of its events says, so that the same narratives make the same bytes, in
 whatever order they came.
 """

@@ -255,9 +255,8 @@ def _check_target(target: Path, sources: Sequence[Any]) -> None:
     where = shown_path(target)
     if not target.parent.is_dir():
         raise InputError(f"no folder {shown_path(target.parent)!r} to write to", where=where)
-    if target.exists() and not (
-        target.is_dir() and (_is_ours(target) or not any(target.iterdir()))
-    ):
+    ours = target.is_dir() and (_is_ours(target) or not any(target.iterdir()))
+    if target.exists() and not ours:
         raise InputError(
             "there is something other than a packed corpus",
             where=where,

@@ -165,7 +165,7 @@ def _jsonl(one: Slice) -> Iterator[Told]:
 def _slowly(one: Slice, content: bytes) -> Iterator[Told]:
     with failures(str(one.path)), one.path.open("rb") as file:
         before = _newlines(file, one.first or 0)
-    stream = io.BufferedReader(io.BytesIO(content))  # type: ignore[arg-type]
+    stream: Any = io.BytesIO(content)
     source = Source(stream, content[:1], str(one.path), "utf-8", was_text=False)
     yield from counted_narratives(
         narratives_of_lines(source, one.domain or "", before), str(one.path)

@@ -110,6 +110,6 @@ def _check_no_columns(options: Options, kind: str) -> None:
     for role in ("case", "activity", "time"):
         if options.roles[role] is not None:
             raise InputError(
-                f"{role}={shown(options.roles[role])} names a column, but the format {kind!r} has none",
+                f"{role}={shown(options.roles[role])} names a column, but {kind} has none",
                 hint=f"leave out {role}=",
             )
