@@ -129,7 +129,8 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self.events_ = vocabulary_of(narratives, self.events)
         Packer(self.events_).pack(narratives)  # complains of events that the vocabulary lacks
         number = {event: o for o, event in enumerate(self.events_)}
-        told = [tuple(number[event] for event in one) for one in narratives]
+        numbered = {one: tuple(number[event] for event in one) for one in set(narratives)}
+        told = [numbered[one] for one in narratives]
         stage = iter(STAGES)
         self._begin(next(stage))
         outline = learn_outline(

@@ -135,8 +135,13 @@ def joined(several: Sequence[Hashed]) -> Hashed:
 
 
 def spill(rows: Rows, names: Sequence[str], path: Path) -> Spill:
-    """Write narratives to a file, identical ones once."""
-    return _written(distinct(rows, hashed(rows, names)), tuple(names), path)
+    """Write narratives to a file, identical ones once; names that none of them tells are let go."""
+    used = np.flatnonzero(np.bincount(rows.symbol, minlength=len(names)))
+    told = tuple(names[code] for code in used.tolist())
+    code = np.zeros(len(names), np.uint32)
+    code[used] = np.arange(len(used))
+    rows = rows._replace(symbol=code[rows.symbol])
+    return _written(distinct(rows, hashed(rows, told)), told, path)
 
 
 def merge(
@@ -161,6 +166,11 @@ def _written(found: Hashed, names: tuple[str, ...], path: Path) -> Spill:
     told = np.bincount(bucket, lengths, BUCKETS).astype(np.int64)
     write_arrays(path, [found.hashes, found.rows.offset, found.rows.weight, found.rows.symbol])
     return Spill(path, names, rows, told)
+
+
+def size_of(one: Spill) -> int:
+    """What the narratives of a file take in memory while they are put together with others."""
+    return ROW_BYTES * int(one.rows.sum()) + EVENT_BYTES * int(one.told.sum())
 
 
 def ranges(sizes: NDArray[np.int64], most: int) -> list[tuple[int, int]]:

@@ -23,13 +23,17 @@ from elision.errors import InputError
 from elision.narrative import NO_EVENTS_HINT
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
+from elision.scale._cases import ROW_BYTES as CASE_BYTES
+from elision.scale._cases import narratives_of, settled, spill_rows
 from elision.scale._spill import (
+    BUCKETS,
     EVENT_BYTES,
     ROW_BYTES,
     Spill,
     joined,
     merge,
     ranges,
+    size_of,
     spill,
     taken,
 )
@@ -42,13 +46,16 @@ from elision.scale.packed_corpus import (
     packed_in,
     write_header,
 )
+from elision.scale.rows import events_in
 from elision.scale.slices import told_in
 from elision.scale.sources import Options, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from elision.scale.slices import Slice
+    from elision.scale._cases import CaseSpill, Order
+    from elision.scale.rows import Log
+    from elision.scale.slices import Slice, Told
     from elision.scale.sources import Plan
 
 PART_EVENTS = 1 << 20
@@ -71,8 +78,8 @@ class Packing:
         By domain.
     memory
         Bytes that were to be used at most.
-    slices
-        Into how many pieces the files were cut to keep to that.
+    files, slices
+        How many files came, and into how many pieces they were cut to keep to that.
     spilled
         Bytes of the temporary files.
     whole
@@ -81,6 +88,7 @@ class Packing:
 
     corpora: dict[str, PackedCorpus]
     memory: int
+    files: int
     slices: int
     spilled: int
     whole: tuple[str, ...] = ()
@@ -105,7 +113,7 @@ class Packing:
         narratives = sum(one.narratives for one in self.corpora.values())
         different = sum(one.distinct for one in self.corpora.values())
         lines = [f"{narratives:,} narratives, {different:,} of them different."]
-        if self.slices > 1:
+        if self.slices > self.files:
             lines.append(
                 f"Read in {self.slices:,} pieces to keep to {written(self.memory)}"
                 f" ({written(self.spilled)} on disk meanwhile)."
@@ -161,29 +169,76 @@ def pack(
     each = limit // _threads.get_threads()
     plan = planned(several, options, each)
     with _scratch(target) as scratch:
-        spills = _spilled(plan, scratch)
+        spills = _spilled(plan, scratch, each)
         size = sum(one.path.stat().st_size for _, one in spills)
         _write(spills, scratch, each)
         _put(scratch / MADE, target)
-    pieces = len(plan.slices) + len(plan.told)
-    return Packing(packed_in(target), limit, pieces, size, tuple(plan.whole))
+    pieces = len(plan.slices) + len(plan.rows) + len(plan.told)
+    return Packing(packed_in(target), limit, len(several), pieces, size, tuple(plan.whole))
 
 
-def _spilled(plan: Plan, scratch: Path) -> list[tuple[str, Spill]]:
+def _spilled(plan: Plan, scratch: Path, limit: int) -> list[tuple[str, Spill]]:
     """Write what each slice tells to files, by domain."""
-    items = [(one, scratch / f"slice-{number}") for number, one in enumerate(plan.slices)]
+    items = [(one, scratch / f"slice-{number}", limit) for number, one in enumerate(plan.slices)]
     found = [one for some in engine.current().map(_spill_slice, items) for one in some]
+    found += _spilled_cases(plan, scratch, limit)
     for number, (domain, rows, names) in enumerate(plan.told):
         found.append((domain, spill(rows, names, scratch / f"told-{number}")))
     return found
 
 
-def _spill_slice(item: tuple[Slice, Path]) -> list[tuple[str, Spill]]:
-    one, path = item
-    found = []
-    for number, (domain, rows, names) in enumerate(told_in(one)):
-        found.append((domain, spill(rows, names, path.with_name(f"{path.name}-{number}"))))
-    return found
+def _spill_slice(item: tuple[Slice, Path, int]) -> list[tuple[str, Spill]]:
+    one, path, limit = item
+    return _spill_told(told_in(one), path, limit)
+
+
+def _spill_told(several: Iterable[Told], path: Path, limit: int) -> list[tuple[str, Spill]]:
+    """Write narratives, those of a domain together as far as memory goes: not too many files."""
+    found: dict[str, list[Spill]] = {}
+    for number, (domain, rows, names) in enumerate(several):
+        spills = found.setdefault(domain, [])
+        spills.append(spill(rows, names, path.with_name(f"{path.name}-{number}")))
+        if len(spills) > 1 and sum(size_of(one) for one in spills[-2:]) <= limit:
+            last = spills[-2:]
+            names = tuple(sorted({name for one in last for name in one.names}))
+            merged = path.with_name(f"{path.name}-{number}-merged")
+            spills[-2:] = [merge(last, (0, BUCKETS), names, merged)]
+            for one in last:
+                one.path.unlink()
+    return [(domain, one) for domain, spills in found.items() for one in spills]
+
+
+def _spilled_cases(plan: Plan, scratch: Path, limit: int) -> list[tuple[str, Spill]]:
+    """Write the rows of logs to files by case, put those of each case in order, and write these."""
+    items = [(one, scratch / f"rows-{number}") for number, one in enumerate(plan.rows)]
+    spills = [one for some in engine.current().map(_spill_log, items) for one in some]
+    if not spills:
+        return []
+    order = settled(spills, plan.rows[0].reading.lifecycle)
+    rows = np.sum([one.rows for one in spills], axis=0)
+    cut = [
+        (group, scratch / f"cases-{group[0]}", limit) for group in ranges(CASE_BYTES * rows, limit)
+    ]
+    done = engine.current().map(_spill_cases, cut, shared=(spills, order))
+    for one in spills:
+        one.path.unlink()
+    return [one for some in done for one in some]
+
+
+def _spill_log(item: tuple[Log, Path]) -> list[CaseSpill]:
+    log, path = item
+    return [
+        spill_rows(events, path.with_name(f"{path.name}-{number}"))
+        for number, events in enumerate(events_in(log))
+    ]
+
+
+def _spill_cases(
+    item: tuple[tuple[int, int], Path, int], shared: tuple[list[CaseSpill], Order]
+) -> list[tuple[str, Spill]]:
+    buckets, path, limit = item
+    spills, order = shared
+    return _spill_told(narratives_of(spills, buckets, order), path, limit)
 
 
 def _write(spills: Sequence[tuple[str, Spill]], scratch: Path, limit: int) -> None:

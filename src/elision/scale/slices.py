@@ -14,7 +14,7 @@ import numpy as np
 from elision.errors import InputError, shown
 from elision.narrative import NO_EVENTS_HINT
 from elision.readers.records import narratives_of_lines
-from elision.readers.source import Source, failures, opened
+from elision.readers.source import GZIP, Source, failures, opened
 from elision.readers.table import arrow, parquet_errors
 from elision.scale._spill import Rows, taken
 
@@ -117,13 +117,17 @@ def _no_events(where: str) -> InputError:
 
 def cut_lines(one: Slice, limit: int) -> list[Slice]:
     """Cut a file of lines; one that is packed with gzip or not UTF-8 stays whole."""
-    with opened(one.path, one.encoding) as file, failures(str(one.path)):
-        plain = file.encoding == "utf-8-sig" and one.path.open("rb").read(2) != b"\x1f\x8b"
-    if not plain:
+    if not is_plain(one):
         return [one]
     size = one.path.stat().st_size
     cuts = [*range(0, size, limit), size]
     return [replace(one, first=first, last=last) for first, last in pairwise(cuts)]
+
+
+def is_plain(one: Slice) -> bool:
+    """Whether a file is UTF-8 and not packed, so that it can be cut between any two lines."""
+    with opened(one.path, one.encoding) as file, one.path.open("rb") as packed:
+        return file.encoding == "utf-8-sig" and packed.read(2) != GZIP
 
 
 def lines_between(path: Path, first: int, last: int) -> bytes:
@@ -241,20 +245,19 @@ def batches(one: Slice, columns: list[str]) -> Iterator[tuple[int, Any]]:
         file = pq.ParquetFile(one.path)
         about = file.metadata
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
-        rows = sum(group.num_rows for group in groups[one.first : one.last])
-        size = sum(group.total_byte_size for group in groups[one.first : one.last])
-        number = sum(group.num_rows for group in groups[: one.first])
-        each = int(max(1000, rows * min(1.0, one.at_once / max(size, 1))))
-        reading = file.iter_batches(
-            batch_size=each, row_groups=[*range(one.first or 0, one.last or 0)], columns=columns
-        )
-    while True:
-        with parquet_errors(str(one.path)):
-            batch = next(reading, None)
-        if batch is None:
-            return
-        yield number, batch
-        number += len(batch)
+    number = sum(group.num_rows for group in groups[: one.first])
+    for group in range(one.first or 0, one.last or 0):  # dictionaries differ between row groups
+        share = min(1.0, one.at_once / max(groups[group].total_byte_size, 1))
+        each = max(1000, int(groups[group].num_rows * share))
+        reading = file.iter_batches(batch_size=each, row_groups=[group], columns=columns)
+        while True:
+            with parquet_errors(str(one.path)):
+                batch = next(reading, None)
+            if batch is None:
+                break
+            if len(batch):
+                yield number, batch
+            number += len(batch)
 
 
 def _lists(one: Slice) -> Iterator[Told]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision.errors import InputError, shown
 from elision.readers import check_options, read
+from elision.readers.cases import Reading
 from elision.readers.guess import guessed
 from elision.readers.source import opened
+from elision.scale.rows import Log, cut_log
 from elision.scale.slices import (
     COLUMN_GROWS,
     TEXT_GROWS,
@@ -61,7 +63,7 @@ class Plan(NamedTuple):
     """
 
     slices: list[Slice]
-    rows: list[Any]
+    rows: list[Log]
     told: list[Told]
     whole: list[str]
 
@@ -93,6 +95,10 @@ def _plan_file(plan: Plan, path: Path, options: Options, limit: int) -> None:
             one = replace(whole, column=column, domain=domain)
             plan.slices.extend(cut_row_groups(one, limit // COLUMN_GROWS))
             return
+    if kind in ("csv", "tsv", "parquet"):
+        reading = Reading(options.lifecycle, options.time_format)
+        plan.rows.extend(cut_log(whole, options.roles, reading, limit // COLUMN_GROWS))
+        return
     plan.told.extend(_read_whole(path, options))
     plan.whole.append(str(path))
 
