@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from elision.readers import read
     from elision.repairing import Repairer, repair
     from elision.scale.engine import on
+    from elision.scale.packed_corpus import PackedCorpus
+    from elision.scale.packing import pack
     from elision.script import Script
     from elision.scriptfile import load
     from elision.telling import TellingModel
@@ -64,6 +66,7 @@ __all__ = [
     "NGram",
     "Narrative",
     "Outline",
+    "PackedCorpus",
     "Prior",
     "Repairer",
     "Script",
@@ -79,6 +82,7 @@ __all__ = [
     "load",
     "mean_log_prob",
     "on",
+    "pack",
     "read",
     "repair",
     "set_threads",
@@ -107,6 +111,8 @@ _LATER = {
     "Corpus": "elision.corpus",
     "Narrative": "elision.narrative",
     "Outline": "elision.outline",
+    "PackedCorpus": "elision.scale.packed_corpus",
+    "pack": "elision.scale.packing",
     "Prior": "elision.learn.em",
     "fit_parameters": "elision.learn.em",
     "get_threads": "elision._threads",

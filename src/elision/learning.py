@@ -57,7 +57,10 @@ LONGEST_NARRATIVE = 8192
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned for one domain; ``elision`` is the least, mean and largest rate."""
+    """What was learned for one domain; ``elision`` is the least, mean and largest rate.
+
+    ``sample`` says how many of the narratives were learned from, if not all were.
+    """
 
     domain: str
     path: Path
@@ -68,6 +71,7 @@ class Learned:
     log_prob: float
     constraints: int
     violated: int
+    sample: int | None = None
 
     def summary(self) -> dict[str, Any]:
         """The same for JSON."""
@@ -125,13 +129,13 @@ def learn_domains(
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
     if current().remote and len(parts) > 1:
         how = How(method, settings, types)
-        paths = _paths(output, corpus.domains, tuple(parts), source)
+        paths = output_paths(output, corpus.domains, tuple(parts), source)
         with _progress_bar(console) as bar:
             return learn_apart(parts, paths, output, how, resume=resume, bar=bar)
     for part in parts.values():
         _check_lengths(part)
     told = {domain: as_events(part, types=types) for domain, part in parts.items()}
-    paths = _paths(output, corpus.domains, tuple(told), source)
+    paths = output_paths(output, corpus.domains, tuple(told), source)
     learners = {domain: make_learner(method, **settings) for domain in told}
     checkpoints = {
         domain: Checkpoint(_beside(paths[domain]), learner, told[domain].events)
@@ -154,7 +158,7 @@ def learn_domains(
             else:
                 fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
                 bar.update(task, completed=len(heard.events), states="")
-            found.append(_saved(domain, heard, learner, paths[domain]))
+            found.append(saved(domain, heard, learner, paths[domain]))
     for checkpoint in checkpoints.values():
         checkpoint.remove()
     return found
@@ -298,7 +302,8 @@ def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None
     return observe
 
 
-def _saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
+def saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
+    """Save what a learner has learned, and say what it is."""
     script, learned = _described(domain, heard, learner, path)
     script.save(path)
     return learned
@@ -326,6 +331,7 @@ def _described(
         log_prob=float(learned.log_probs(narratives).mean()),
         constraints=last.constraints if last else 0,
         violated=last.violated if last else 0,
+        sample=script.about.get("sample"),
     )
 
 
@@ -339,7 +345,7 @@ def _check_lengths(corpus: Corpus) -> None:
             )
 
 
-def _paths(
+def output_paths(
     output: Path, domains: tuple[str, ...], chosen: tuple[str, ...], source: str
 ) -> dict[str, Path]:
     """Where the script of each chosen domain goes: a file can be written there."""
@@ -359,7 +365,7 @@ def _paths(
                     hint="name a folder, or one domain with --domain",
                 )
             output.mkdir(parents=True, exist_ok=True)
-            names = _names(domains)
+            names = file_names(domains)
             paths = {domain: output / f"{names[domain]}.json" for domain in chosen}
         for path in paths.values():
             _check_place(path, source)
@@ -368,7 +374,7 @@ def _paths(
     return paths
 
 
-def _names(domains: tuple[str, ...]) -> dict[str, str]:
+def file_names(domains: tuple[str, ...]) -> dict[str, str]:
     """Names of files, distinct even where capitals count for nothing."""
     names: dict[str, str] = {}
     taken: set[str] = set()

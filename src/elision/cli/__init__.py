@@ -13,7 +13,17 @@ INTERRUPTED = 130
 try:
     import typer
 
-    from elision.cli import asking, bench, following, judging, learning, prompt, repairing, showing
+    from elision.cli import (
+        asking,
+        bench,
+        following,
+        judging,
+        learning,
+        packing,
+        prompt,
+        repairing,
+        showing,
+    )
     from elision.cli.app import app, worded
     from elision.cli.interrupts import heard_soon, leave
     from elision.cli.learning import Method
@@ -31,6 +41,7 @@ __all__ = [
     "judging",
     "learning",
     "main",
+    "packing",
     "prompt",
     "repairing",
     "showing",

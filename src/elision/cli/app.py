@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**32 - 1
 
 ORDER = (
-    *("demo", "learn", "events", "outline", "repair"),
+    *("demo", "learn", "pack", "events", "outline", "repair"),
     *(
         "fill",
         "missing",

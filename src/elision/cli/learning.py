@@ -30,6 +30,7 @@ from elision.cli.app import (
     read,
 )
 from elision.cli.interrupts import heard_soon
+from elision.cli.packing import Memory, is_folder, packed
 from elision.errors import InputError
 from elision.terminal import (
     Number,
@@ -122,7 +123,8 @@ def learn(
     narratives: Annotated[
         str,
         typer.Argument(
-            help="File of narratives, - for standard input; with --follow also a folder."
+            help="File of narratives, - for standard input; a packed corpus; with --follow also a"
+            " folder of files."
         ),
     ],
     output: Annotated[
@@ -214,6 +216,7 @@ def learn(
         typer.Option(help="With --follow: forget what came before a change, or report it only."),
     ] = None,
     dask: Dask = None,
+    memory: Memory = None,
     format: Format = None,  # noqa: A002
     case: Case = None,
     activity: Activity = None,
@@ -251,9 +254,10 @@ def learn(
     }
     settings: dict[str, Any]
     streamed = {"half_life": half_life, "false_alarms": false_alarms, "on_drift": on_drift}
-    others = [method is not Method.DEFAULT, dask, state_cost, edge_cost, constraint_cost, types]
+    costs = (state_cost, edge_cost, constraint_cost)
+    others = [method is not Method.DEFAULT, dask, memory, types, exhaustive, paper_plan, *costs]
     if follow:
-        if any(others) or exhaustive or paper_plan:
+        if any(others):
             problem = "--follow learns as the default method does, expected no others and no types"
             raise InputError(problem)
         settings = {name: value for name, value in streamed.items() if value is not None}
@@ -286,19 +290,26 @@ def learn(
     said = "interrupted" + " (--resume goes on after what is complete)" * kept
     try:
         with heard_soon(said), on_cluster(dask):
-            corpus = read(narratives, **reading)
-            learned = learn_domains(
-                corpus,
-                output,
-                source=narratives,
-                only=domain,
-                types=None if types is None else HandTypes.read(types),
-                method=method.value,
-                settings=settings,
-                resume=resume,
-                restart=restart,
-                console=err,
-            )
+            if memory is not None or is_folder(narratives):
+                from elision.scale.learning import learn_packed  # noqa: PLC0415
+
+                with packed(narratives, output, memory=memory, types=types, **reading) as corpora:
+                    learned = learn_packed(
+                        corpora, output, only=domain, method=method.value, settings=settings
+                    )
+            else:
+                learned = learn_domains(
+                    read(narratives, **reading),
+                    output,
+                    source=narratives,
+                    only=domain,
+                    types=None if types is None else HandTypes.read(types),
+                    method=method.value,
+                    settings=settings,
+                    resume=resume,
+                    restart=restart,
+                    console=err,
+                )
     except DomainsError as error:
         failed, learned = error, error.learned
     except KeyboardInterrupt:
@@ -316,6 +327,8 @@ def learn(
 
 
 def _show_learned(learned: list[Learned]) -> None:
+    from elision.scale.sampling import said  # noqa: PLC0415
+
     sought = any(one.constraints for one in learned)
     numbers = ["narratives", "states", "edges", "elision", "log-prob"]
     numbers += ["constraints", "violated"] if sought else []
@@ -333,6 +346,10 @@ def _show_learned(learned: list[Learned]) -> None:
             cell(str(one.path)),
         )
     out.print(table)
+    for one in learned:
+        if one.sample is not None:
+            of = {"narratives": one.narratives, "sample": one.sample}
+            say(f"{one.domain + ': ' if len(learned) > 1 else ''}{said(of)}")
 
 
 @app.command()

@@ -53,8 +53,13 @@ class Beginnings:
         return len(self.parent)
 
 
-def grow(narratives: Sequence[Sequence[int]], folds: Sequence[int], size: int) -> Beginnings:
-    """Grow the trees of narratives of event numbers.
+def grow(
+    narratives: Sequence[Sequence[int]],
+    folds: Sequence[int],
+    size: int,
+    often: Sequence[int] | None = None,
+) -> Beginnings:
+    """Grow the trees of narratives of event numbers, each of which came so often.
 
     Examples
     --------
@@ -67,10 +72,11 @@ def grow(narratives: Sequence[Sequence[int]], folds: Sequence[int], size: int) -
     fold = list(range(number))
     follows: list[dict[int, float]] = [{} for _ in range(number)]
     below: dict[tuple[int, int], int] = {}
-    for narrative, root in zip(narratives, folds, strict=True):
+    times = [1] * len(narratives) if often is None else often
+    for narrative, root, weight in zip(narratives, folds, times, strict=True):
         node = root
         for e in narrative:
-            follows[node][e] = follows[node].get(e, 0.0) + 1.0
+            follows[node][e] = follows[node].get(e, 0.0) + weight
             child = below.get((node, e))
             if child is None:
                 child = below[node, e] = len(parent)
@@ -80,7 +86,7 @@ def grow(narratives: Sequence[Sequence[int]], folds: Sequence[int], size: int) -
                 fold.append(root)
                 follows.append({})
             node = child
-        follows[node][size] = follows[node].get(size, 0.0) + 1.0
+        follows[node][size] = follows[node].get(size, 0.0) + weight
     told = np.zeros((len(parent), size), bool)
     for node in range(number, len(parent)):
         told[node] = told[parent[node]]

@@ -47,7 +47,11 @@ def with_alarms(
         return outline
     random = np.random.default_rng(random_state)
     chosen = random.permutation(len(tellings))[:MOST_TELLINGS]
-    most = [_follow(outline, [events[event] for event in tellings[i]]) for i in chosen]
+    followed = {
+        one: _follow(outline, [events[event] for event in one])
+        for one in dict.fromkeys(tuple(tellings[i]) for i in chosen)
+    }
+    most = [followed[tuple(tellings[i])] for i in chosen]
     # A new telling is judged by one telling more: as many counts each say so much more.
     more = np.log1p(1 / (len(tellings) - 1 + UNSEEN)) * np.array([WITNESSES + 1, 1]) + TIE
     skipped, slipped = (tuple(kind.tolist()) for kind in -np.sort(-(np.array(most) + more).T))

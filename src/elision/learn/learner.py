@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from elision.ask.questions import Questions
-from elision.errors import InputError
 from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
 from elision.learn.held_out import hold_out
@@ -21,12 +19,15 @@ from elision.learn.sem import told_narratives, vocabulary_of
 from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
 from elision.learn.usual import learn_usual
-from elision.observations import Packer, short
+from elision.observations import Packer
+from elision.scale.packed_corpus import PackedCorpus
+from elision.scale.sampling import MOST_NARRATIVES, checked_seed, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from elision.learn.sem import Narratives
@@ -96,8 +97,14 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self.random_state = random_state
         self.observer = observer
 
-    def fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
-        """Learn from narratives: lists of events, or a `Corpus` of one domain."""
+    def fit(self, X: Narratives | PackedCorpus, y: object = None) -> Self:  # noqa: ARG002
+        """Learn from narratives: lists of events, a `Corpus` of one domain, or a `PackedCorpus`.
+
+        Of more than `MOST_NARRATIVES`, a sample is learned from, which ``script_.about`` says.
+        """
+        if isinstance(X, PackedCorpus):
+            sample = X.sample(MOST_NARRATIVES, checked_seed(self.random_state))
+            return self._learn(sample, of=X.narratives)
         return self._learn(told_narratives(X))
 
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
@@ -117,39 +124,35 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         """Log-probability of each narrative."""
         return self.asked.log_probs(told_narratives(X))
 
-    def _check_seed(self) -> int:
-        seed = self.random_state
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InputError(f"random_state is {short(seed)}, expected a seed from 0")
-        return int(seed)
-
-    def _learn(self, narratives: list[tuple[str, ...]]) -> Self:
-        seed = self._check_seed()
+    def _learn(self, narratives: list[tuple[str, ...]], of: int | None = None) -> Self:
+        seed = checked_seed(self.random_state)
+        self._seen = narratives
+        self.n_narratives_seen_ = of or len(narratives)
+        narratives = drawn(narratives, seed)
         self.events_ = vocabulary_of(narratives, self.events)
         Packer(self.events_).pack(narratives)  # complains of events that the vocabulary lacks
-        self._seen = narratives
-        self.n_narratives_seen_ = len(narratives)
         number = {event: o for o, event in enumerate(self.events_)}
-        told = [tuple(number[event] for event in one) for one in narratives]
+        numbered = {one: tuple(number[event] for event in one) for one in set(narratives)}
+        told = [numbered[one] for one in narratives]
         stage = iter(STAGES)
         self._begin(next(stage))
         outline = learn_outline(
-            told, self.events_, title=self.title, wording=self.wording, random_state=int(seed)
+            told, self.events_, title=self.title, wording=self.wording, random_state=seed
         )
         self._begin(next(stage))
-        outline = with_alarms(outline, told, self.events_, random_state=int(seed))
-        about = {"learner": type(self).__name__, "narratives": len(narratives)}
+        outline = with_alarms(outline, told, self.events_, random_state=seed)
+        about = {"learner": type(self).__name__, "narratives": self.n_narratives_seen_}
+        if len(narratives) < self.n_narratives_seen_:
+            about["sample"] = len(narratives)
         self.script_ = sharp_script(outline, self.events_, about=about)
         if self.events_:
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
             with threadpool_limits(limits=1, user_api="blas"):
                 self._begin(next(stage))
-                telling = learn_telling(told, self.events_, random_state=int(seed))
+                telling = learn_telling(told, self.events_, random_state=seed)
                 self._begin(next(stage))
-                held_out = hold_out(told, self.events_, random_state=int(seed))
-                missing = learn_missing(
-                    told, self.events_, held_out=held_out, random_state=int(seed)
-                )
+                held_out = hold_out(told, self.events_, random_state=seed)
+                missing = learn_missing(told, self.events_, held_out=held_out, random_state=seed)
                 usual = learn_usual(held_out, closed=self.events is not None)
                 telling = telling.with_missing(missing).with_usual(usual)
             self.script_ = self.script_.with_telling(telling)

@@ -90,9 +90,7 @@ def learn_outline(
     home = {s: u for u, unit in enumerate(choices) for branch in unit.branches for s in branch}
     in_units = [[home[step] for step in one] for one in told]
     order = learn_precedence(
-        [one for one, often in zip(in_units, weight, strict=True) for _ in range(int(often))],
-        len(choices),
-        random_state=random_state,
+        in_units, len(choices), often=weight.astype(int).tolist(), random_state=random_state
     ).order
     pairs = _pairs(in_units, weight, len(choices))
     again = _again(told, weight, len(names))

@@ -110,7 +110,11 @@ def covers(order: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def learn_precedence(
-    tellings: Sequence[Sequence[int]], steps: int, *, random_state: int = 0
+    tellings: Sequence[Sequence[int]],
+    steps: int,
+    *,
+    often: Sequence[int] | None = None,
+    random_state: int = 0,
 ) -> Precedence:
     """Learn a partial order of steps from the orders in which tellings tell them.
 
@@ -120,6 +124,8 @@ def learn_precedence(
         Numbers of steps below ``steps``; each counts where it comes first.
     steps
         How many steps there are.
+    often
+        How often each telling came; once if it is not said.
     random_state
         Seed of the sampler.
 
@@ -132,7 +138,8 @@ def learn_precedence(
            [0, 0, 0, 1],
            [0, 0, 0, 0]])
     """
-    told, weight = _different(tellings, min(MOST_TELLINGS, 1 + MOST_CELLS // max(steps, 1) ** 2))
+    most = min(MOST_TELLINGS, 1 + MOST_CELLS // max(steps, 1) ** 2)
+    told, weight = _different(tellings, most, often)
     if steps < 2 or not told:
         none = np.zeros((steps, steps))
         return Precedence(none.astype(bool), none, 0.0, 0.0, 0.0)
@@ -166,14 +173,14 @@ def _sweeps(told: list[tuple[int, ...]]) -> int:
 
 
 def _different(
-    tellings: Sequence[Sequence[int]], most: int
+    tellings: Sequence[Sequence[int]], most: int, often: Sequence[int] | None = None
 ) -> tuple[list[tuple[int, ...]], Floats]:
     """Different orders of first mentions and their weights, most frequent first."""
     counts: dict[tuple[int, ...], int] = {}
-    for telling in tellings:
+    for telling, times in zip(tellings, often or [1] * len(tellings), strict=True):
         first = tuple(dict.fromkeys(telling))
         if len(first) > 1:
-            counts[first] = counts.get(first, 0) + 1
+            counts[first] = counts.get(first, 0) + times
     found = sorted(counts, key=lambda one: (-counts[one], one))[:most]
     weight = np.array([counts[one] for one in found], dtype=np.float64)
     return found, weight * min(1.0, MOST_EVIDENCE / max(weight.sum(), 1.0))

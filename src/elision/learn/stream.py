@@ -16,6 +16,8 @@ from elision.learn.learner import ScriptLearner
 from elision.learn.reservoir import Reservoir, Told
 from elision.learn.sem import told_narratives
 from elision.observations import Packer
+from elision.scale.packed_corpus import PackedCorpus
+from elision.scale.sampling import checked_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,8 +117,12 @@ class StreamLearner(ScriptLearner):
         self.false_alarms = false_alarms
         self.on_drift = on_drift
 
-    def fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Narratives | PackedCorpus, y: object = None) -> Self:  # noqa: ARG002
         """Forget everything, and learn from these narratives."""
+        if isinstance(X, PackedCorpus):
+            raise InputError(
+                "a packed corpus has no order, expected a stream", hint="use ScriptLearner"
+            )
         self.begin()
         return self.partial_fit(X).catch_up()
 
@@ -190,7 +196,7 @@ class StreamLearner(ScriptLearner):
         if self.on_drift not in ("forget", "report"):
             problem = f"on_drift is {shown(self.on_drift)}"
             raise InputError(f"{problem}, expected 'forget' or 'report'")
-        self._check_seed()
+        checked_seed(self.random_state)
 
     def _take(self, narratives: list[Told]) -> None:
         done = 0

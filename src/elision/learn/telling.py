@@ -10,6 +10,7 @@ priors and are found by L-BFGS on all beginnings of all narratives.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -118,12 +119,17 @@ def learn_telling(
     folds = np.empty(len(narratives), np.int64)
     number = max(1, min(FOLDS, len(narratives)))
     folds[rng.permutation(len(narratives))] = np.arange(len(narratives)) % number
+    # Identical narratives of one fold once: a log of many cases often has few variants.
+    counted = Counter(zip(map(tuple, narratives), folds.tolist(), strict=True))
+    different, of_fold = zip(*counted, strict=True) if counted else ((), ())
+    often = list(counted.values())
     words = shared_words(names)
     found: list[Chain | None] = [None, None]
 
     def learn(direction: int) -> None:
-        told = [tuple(one)[::-1] for one in narratives] if direction else narratives
-        found[direction] = _learn_chain(told, folds.tolist(), words, without)
+        told = [one[::-1] for one in different] if direction else different
+        tree = grow(told, of_fold, len(events), often)
+        found[direction] = _learn_chain(tree, words, without)
 
     _threads.run(learn, range(1 + backward))
     forward, other = found
@@ -143,13 +149,7 @@ def _some(
     return [narratives[k] for k in np.sort(order[kept]).tolist()]
 
 
-def _learn_chain(
-    narratives: Sequence[Sequence[int]],
-    folds: list[int],
-    words: NDArray[np.float64],
-    without: Collection[str],
-) -> Chain:
-    tree = grow(narratives, folds, len(words))
+def _learn_chain(tree: Beginnings, words: NDArray[np.float64], without: Collection[str]) -> Chain:
     histories = find_histories(tree)
 
     def parts(weight: NDArray[np.float64]) -> _Parts:

@@ -47,7 +47,7 @@ def learn_usual(held_out: Sequence[HeldOut], *, closed: bool = False) -> Usual |
 
 def _known(part: HeldOut, *, closed: bool) -> Narratives:
     """What the model can have seen of the narratives held out."""
-    seen = {event for one in part.seen for event in one}
+    seen = {event for one in set(part.seen) for event in one}
     return [tuple(event for event in one if closed or event in seen) for one in part.narratives]
 
 

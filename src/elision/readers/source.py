@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HEAD = 1 << 16
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 
 
 class Readable(Protocol):
@@ -139,8 +139,8 @@ def opened(source: str | os.PathLike[str] | Readable, encoding: str) -> Iterator
         if was_text:
             codec = "utf-8-sig"
             file = io.BytesIO(str(file.read()).encode())
-        magic, packed = _peeked(file, len(_GZIP))
-        is_gzip = magic == _GZIP
+        magic, packed = _peeked(file, len(GZIP))
+        is_gzip = magic == GZIP
         plain = stack.enter_context(gzip.GzipFile(fileobj=packed)) if is_gzip else packed
         head, stream = _peeked(plain, HEAD)
         if not head:

@@ -154,7 +154,7 @@ def parquet_errors(where: str) -> Iterator[None]:
         raise InputError(f"not valid Parquet: {one_line(error)}", where=where) from None
 
 
-def arrow(where: str) -> tuple[Any, Any]:
+def arrow(where: str, what: str = "Parquet") -> tuple[Any, Any]:
     """Return pyarrow and its part for Parquet.
 
     Raises
@@ -167,7 +167,7 @@ def arrow(where: str) -> tuple[Any, Any]:
         import pyarrow.parquet as pq  # noqa: PLC0415 - the same
     except ImportError:
         raise InputError(
-            "Parquet needs pyarrow, which is not installed",
+            f"{what} needs pyarrow, which is not installed",
             where=where,
             hint="pip install 'elision[files]'",
         ) from None

@@ -25,7 +25,7 @@ Moment: TypeAlias = int | float
 _NUMBER, _ZONED, _LOCAL = "number", "time with a zone", "time without a zone"
 _WORDS: dict[Order, str] = {"ymd": "year", "dmy": "day", "mdy": "month"}
 _BY_WORD: dict[str, Order] = {"year-first": "ymd", "day-first": "dmy", "month-first": "mdy"}
-_HINT = "pass time_format= such as '%d.%m.%Y %H:%M', or 'day-first' or 'month-first'"
+AMBIGUOUS_HINT = "pass time_format= such as '%d.%m.%Y %H:%M', or 'day-first' or 'month-first'"
 
 
 class Form(Protocol):
@@ -185,8 +185,8 @@ class TimeColumn:
             self.forms = [given_form(time_format)]
         if known is not None:
             self.forms = [known]
-        self._kind: str | None = None
-        self._differing: object = None
+        self.kind: str | None = None
+        self.differing: object = None
 
     def see(self, values: Sequence[object], place: Place) -> list[tuple[Form, list[Moment]]]:
         """Return the moments of some values in each form that all values so far can have.
@@ -212,11 +212,11 @@ class TimeColumn:
         for form, _ in moments:
             if isinstance(form, Dated):
                 form.note(values)
-        if self._differing is None:
+        if self.differing is None:
             first = moments[0][1]
             for _, other in moments[1:]:
                 unlike = (v for v, a, b in zip(values, first, other, strict=True) if a != b)
-                self._differing = next(unlike, self._differing)
+                self.differing = next(unlike, self.differing)
         return moments
 
     def form(self, where: str) -> Form:
@@ -227,7 +227,7 @@ class TimeColumn:
         InputError
             Where several are left that say different things.
         """
-        if len(self.forms) > 1 and self._differing is not None:
+        if len(self.forms) > 1 and self.differing is not None:
             self.refuse_ambiguous(where)
         return self.forms[0]
 
@@ -237,17 +237,17 @@ class TimeColumn:
             _WORDS[form.order] for form in self.forms if isinstance(form, Dated)
         )
         raise InputError(
-            f"{shown(self._differing)} and all others may have the {words} first",
+            f"{shown(self.differing)} and all others may have the {words} first",
             where=where,
-            hint=_HINT,
+            hint=AMBIGUOUS_HINT,
         )
 
     def _check_kinds(self, values: Sequence[object], kinds: Sequence[str], place: Place) -> None:
         for number, kind in enumerate(kinds):
-            if self._kind is None:
-                self._kind = kind
-            if kind != self._kind:
-                raise _other_kind(values[number], kind, self._kind, place(number))
+            if self.kind is None:
+                self.kind = kind
+            if kind != self.kind:
+                raise _other_kind(values[number], kind, self.kind, place(number))
 
     def _refuse(self, values: Sequence[object], place: Place) -> None:
         """Say which value is the first that fits no form that the ones before it have."""
@@ -257,7 +257,7 @@ class TimeColumn:
             if still:
                 left = still
                 read = still[0].read(value)
-                self._kind = self._kind or (read and read[0])
+                self.kind = self.kind or (read and read[0])
                 continue
             if self._given is not None:
                 problem = f"{shown(value)} is not as the time format {shown(self._given)} says"
@@ -265,11 +265,11 @@ class TimeColumn:
             found = _kind_alone(value)
             if found is None:
                 raise no_time(value, place(number))
-            if self._kind is not None and found != self._kind:
-                raise _other_kind(value, found, self._kind, place(number))
+            if self.kind is not None and found != self.kind:
+                raise _other_kind(value, found, self.kind, place(number))
             words = " or ".join(_WORDS[form.order] for form in left if isinstance(form, Dated))
             problem = f"{shown(value)} does not have the {words} first, as those before it have"
-            raise InputError(problem, where=place(number), hint=_HINT)
+            raise InputError(problem, where=place(number), hint=AMBIGUOUS_HINT)
 
 
 def _all_read(form: Form, values: Sequence[object]) -> list[tuple[str, Moment]] | None:

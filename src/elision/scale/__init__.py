@@ -1,1 +1,1 @@
-"""More than one machine, and more than memory holds."""
+"""Corpora that do not fit in memory, and work that one machine is too small for."""

@@ -1,0 +1,130 @@
+"""``pack``: narratives that do not fit in memory, put where learning can stream over them."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elision.cli.app import (
+    Activity,
+    AsJson,
+    Case,
+    DomainColumn,
+    Encoding,
+    Format,
+    Lifecycle,
+    Time,
+    TimeFormat,
+    app,
+)
+from elision.errors import InputError
+from elision.terminal import err, print_json, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elision.scale.packed_corpus import PackedCorpus
+
+Memory = Annotated[
+    str | None,
+    typer.Option(help="Read in parts, with at most so much memory, such as '1 GiB'."),
+]
+
+
+@app.command()
+def pack(
+    files: Annotated[list[str], typer.Argument(help="Files of narratives, or of one event log.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the packed corpus.")],
+    memory: Memory = "1 GiB",
+    format: Format = None,  # noqa: A002
+    case: Case = None,
+    activity: Activity = None,
+    time: Time = None,
+    time_format: TimeFormat = None,
+    domain_column: DomainColumn = None,
+    lifecycle: Lifecycle = "complete",
+    encoding: Encoding = "utf-8",
+    as_json: AsJson = False,
+) -> None:
+    """Pack narratives into a folder to learn from, identical ones once, in little memory.
+
+    Example: `elision pack january.parquet february.parquet -o sessions`
+    """
+    import elision as el  # noqa: PLC0415
+
+    made = el.pack(
+        files,
+        output,
+        memory=memory or "1 GiB",
+        format=format,
+        domain=domain_column,
+        case=case,
+        activity=activity,
+        time=time,
+        time_format=time_format,
+        lifecycle=lifecycle,
+        encoding=encoding,
+    )
+    if as_json:
+        print_json(
+            {
+                "folder": str(output),
+                "domains": {
+                    name: {"narratives": one.narratives, "distinct": one.distinct,
+                           "events": len(one.events), "parts": len(one.parts)}
+                    for name, one in made.corpora.items()
+                },
+                "slices": made.slices,
+                "spilled": made.spilled,
+                "whole": list(made.whole),
+            }
+        )  # fmt: skip
+        return
+    for line in str(made).splitlines():
+        say(line)
+    say(f"Written to {output}.")
+
+
+def is_folder(narratives: str) -> bool:
+    """Whether narratives are to be found in a folder: packed ones."""
+    return narratives != "-" and Path(narratives).is_dir()
+
+
+@contextmanager
+def packed(
+    narratives: str,
+    output: Path,
+    *,
+    memory: str | None,
+    sentences: bool | None,
+    types: Path | None,
+    domain_column: str | None,
+    **options: Any,
+) -> Iterator[dict[str, PackedCorpus]]:
+    """Open packed narratives, or pack a file beside the output for the time being."""
+    from elision.scale.packed_corpus import packed_in  # noqa: PLC0415
+    from elision.scale.packing import pack as pack_files  # noqa: PLC0415
+
+    if sentences or types is not None:
+        problem = "sentences cannot be learned from in parts, only events"
+        raise InputError(problem, hint="turn them into events first: elision events")
+    if is_folder(narratives):
+        yield packed_in(narratives)
+        return
+    if not output.parent.is_dir():
+        raise InputError(f"no folder {str(output.parent)!r} to write to", where=str(output))
+    with tempfile.TemporaryDirectory(prefix=".elision-", dir=output.parent) as folder:
+        made = pack_files(
+            [narratives],
+            Path(folder) / "packed",
+            memory=memory or "",
+            domain=domain_column,
+            **options,
+        )
+        for line in str(made).splitlines():
+            err.print(line, markup=False, highlight=False)
+        yield made.corpora

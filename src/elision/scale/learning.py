@@ -1,0 +1,54 @@
+"""Scripts from packed corpora, into files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from elision.errors import InputError
+from elision.learn.learner import ScriptLearner
+from elision.learning import LONGEST_NARRATIVE, Learned, Told, make_learner, output_paths, saved
+from elision.scale.sampling import MOST_NARRATIVES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from elision.scale.packed_corpus import PackedCorpus
+
+
+def learn_packed(
+    corpora: Mapping[str, PackedCorpus],
+    output: Path,
+    *,
+    only: str | None = None,
+    method: str,
+    settings: Mapping[str, Any],
+) -> list[Learned]:
+    """Learn and save a script for each packed corpus, or for the one of a domain.
+
+    With one domain ``output`` is the script's file, with several a folder.
+    """
+    make_learner(method, **settings)  # complains before anything is done
+    if only is not None and only not in corpora:
+        known = ", ".join(map(repr, list(corpora)[:12]))
+        raise InputError(f"no domain {only!r}; the domains are {known}")
+    chosen = tuple(corpora) if only is None else (only,)
+    paths = output_paths(output, tuple(corpora), chosen, "-")
+    found = []
+    for domain in chosen:
+        corpus = corpora[domain]
+        if corpus.longest > LONGEST_NARRATIVE:
+            raise InputError(
+                f"a narrative of {corpus.longest} events, expected at most {LONGEST_NARRATIVE}",
+                where=str(corpus.path),
+                hint="cut it into episodes",
+            )
+        learner = make_learner(method, **settings)
+        if isinstance(learner, ScriptLearner):
+            learner.set_params(title=domain)
+        learner.fit(corpus)  # type: ignore[arg-type]
+        heard = Told(corpus.sample(MOST_NARRATIVES))
+        learned = saved(domain, heard, learner, paths[domain])
+        found.append(replace(learned, narratives=corpus.narratives))
+    return found
