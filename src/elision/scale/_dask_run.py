@@ -161,7 +161,12 @@ class Run:
 
     def _done(self) -> list[tuple[int, Thing, Any]]:
         """Wait for the next results, and give all that are there; what was lost begins again."""
-        ready = [next(self._queue), *self._queue.next_batch(block=False)]
+        while not self._queue.has_ready():
+            if self._client.status != "running":  # what is sent now would wait for ever
+                raise CancelledError
+            with self._queue.thread_condition:
+                self._queue.thread_condition.wait(timeout=0.1)
+        ready = list(self._queue.next_batch(block=False))
         finished = [future for future in ready if future.status == "finished"]
         try:
             values = dict(zip(finished, self._client.gather(finished), strict=True))
