@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from distributed import KilledWorker, as_completed
+from distributed.comm import CommClosedError
 
 from elision import _threads
 from elision.scale.engine import ClusterError, Failed, called
@@ -212,7 +213,9 @@ def unless_lost(client: Client, address: str) -> Iterator[None]:
         if error_of_scheduler(error) or client.status != "running":
             raise _lost(address) from None
         raise
-    except (OSError, RuntimeError):  # a closed connection, or a closed client
+    except CommClosedError:  # it may not be known yet to the client
+        raise _lost(address) from None
+    except (OSError, RuntimeError):
         if client.status != "running":
             raise _lost(address) from None
         raise
