@@ -47,8 +47,8 @@ def two_processes():
 
 @pytest.fixture
 def client(two_processes):
-    """Both workers are there, though one may have died just before."""
-    two_processes.wait_for_workers(2, timeout=commands.PATIENCE)
+    """A worker is there, though some may have died just before."""
+    two_processes.wait_for_workers(1, timeout=2 * commands.PATIENCE)
     return two_processes
 
 
@@ -59,6 +59,7 @@ def elision(tmp_path, monkeypatch, capsys):
 
 
 def kill_a_worker(client):
+    client.wait_for_workers(2, timeout=2 * commands.PATIENCE)
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
 
@@ -89,23 +90,6 @@ def test_em_is_the_same_wherever_it_is_done(client, sent):
     for one, other in zip(there.counts, here.counts, strict=True):
         assert one.tobytes() == other.tobytes()
     assert there.parameters.emission.tobytes() == here.parameters.emission.tobytes()
-
-
-def test_a_worker_dies_with_its_data_between_two_steps(client, sent):
-    packed = Packer(STORY).pack(tellings(2000, seed=1))
-    script = el.SEMHMM(score="approx").fit(tellings(30)).script_
-    prior = pseudocounts(Prior(), len(STORY), packed)
-    here = run_em(script.parameters, packed, prior, stop=Converged(0, 3))
-
-    def stop(history, narratives):
-        if len(history) == 2:
-            kill_a_worker(client)
-        return len(history) > 3
-
-    with el.on(client):
-        there = run_em(script.parameters, packed, prior, stop=stop)
-    assert there.history == here.history
-    assert there.parameters.transition.tobytes() == here.parameters.transition.tobytes()
 
 
 def test_a_search_with_its_passes_on_the_cluster(client, sent, tmp_path):
@@ -178,21 +162,6 @@ def after(monkeypatch):
         return seen
 
     return patch
-
-
-def test_domains_are_learned_with_the_same_bytes_although_a_worker_dies(
-    elision, client, cluster, after
-):
-    write("stories.jsonl", many(8))
-    status, here, _ = elision(*LEARN, "here", "--json")
-    assert status == 0
-    seen = after(2, lambda: kill_a_worker(client))
-    status, there, err = elision(*LEARN, "there", "--dask", cluster, "--json")
-    assert (status, err) == (0, "")
-    assert len(seen) == 8
-    assert json.loads(there.replace("there/", "here/")) == json.loads(here)
-    assert scripts("there") == scripts("here")
-    assert files("there") == files("here")
 
 
 def test_the_default_learner_with_the_same_bytes(elision, cluster):
@@ -335,7 +304,39 @@ def test_a_benchmark_measures_the_same(client, tmp_path):
         assert replace(one, seconds=0.0) == replace(other, seconds=0.0)
 
 
-# At the end, because all workers die
+# At the end, because workers die
+
+
+def test_a_worker_dies_with_its_data_between_two_steps(client, sent):
+    packed = Packer(STORY).pack(tellings(2000, seed=1))
+    script = el.SEMHMM(score="approx").fit(tellings(30)).script_
+    prior = pseudocounts(Prior(), len(STORY), packed)
+    here = run_em(script.parameters, packed, prior, stop=Converged(0, 3))
+
+    def stop(history, narratives):
+        if len(history) == 2:
+            kill_a_worker(client)
+        return len(history) > 3
+
+    with el.on(client):
+        there = run_em(script.parameters, packed, prior, stop=stop)
+    assert there.history == here.history
+    assert there.parameters.transition.tobytes() == here.parameters.transition.tobytes()
+
+
+def test_domains_are_learned_with_the_same_bytes_although_a_worker_dies(
+    elision, client, cluster, after
+):
+    write("stories.jsonl", many(8))
+    status, here, _ = elision(*LEARN, "here", "--json")
+    assert status == 0
+    seen = after(2, lambda: kill_a_worker(client))
+    status, there, err = elision(*LEARN, "there", "--dask", cluster, "--json")
+    assert (status, err) == (0, "")
+    assert len(seen) == 8
+    assert json.loads(there.replace("there/", "here/")) == json.loads(here)
+    assert scripts("there") == scripts("here")
+    assert files("there") == files("here")
 
 
 def test_what_kills_workers_is_given_up_and_the_rest_is_done(client):

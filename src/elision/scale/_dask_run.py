@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from distributed import KilledWorker, as_completed
+from distributed.comm import CommClosedError
 
 from elision import _threads
 from elision.scale.engine import ClusterError, Failed, called
@@ -161,7 +162,12 @@ class Run:
 
     def _done(self) -> list[tuple[int, Thing, Any]]:
         """Wait for the next results, and give all that are there; what was lost begins again."""
-        ready = [next(self._queue), *self._queue.next_batch(block=False)]
+        while not self._queue.has_ready():
+            if self._client.status != "running":  # what is sent now would wait for ever
+                raise CancelledError
+            with self._queue.thread_condition:
+                self._queue.thread_condition.wait(timeout=0.1)
+        ready = list(self._queue.next_batch(block=False))
         finished = [future for future in ready if future.status == "finished"]
         try:
             values = dict(zip(finished, self._client.gather(finished), strict=True))
@@ -207,7 +213,9 @@ def unless_lost(client: Client, address: str) -> Iterator[None]:
         if error_of_scheduler(error) or client.status != "running":
             raise _lost(address) from None
         raise
-    except (OSError, RuntimeError):  # a closed connection, or a closed client
+    except CommClosedError:  # it may not be known yet to the client
+        raise _lost(address) from None
+    except (OSError, RuntimeError):
         if client.status != "running":
             raise _lost(address) from None
         raise

@@ -74,15 +74,20 @@ def _started(workers: int) -> Iterator[LocalCluster]:
 @contextmanager
 def _client(where: Any) -> Iterator[Client]:
     shown = where if isinstance(where, str) else where.scheduler_address
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)  # that the scheduler is lost is said in one line, by us
     try:
         client = Client(where, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
+        log.setLevel(level)
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ClusterError(f"no scheduler answers at {shown}: {reason[:200]}") from None
     try:
         yield client
     finally:
         client.close(timeout=5)
+        log.setLevel(level)
 
 
 class DaskEngine:
