@@ -83,7 +83,7 @@ def test_the_kept_results_are_those_of_their_versions():
     assert folders
     for folder in folders:
         found = compare_results.results_of(folder.name, folder.parent)
-        assert {"estep", "telling"} <= set(found)
+        assert "estep" in found
         for one in found.values():
             assert one["version"] == folder.name
             assert dict(compare_results.figures(one["result"]))
