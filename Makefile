@@ -62,7 +62,7 @@ LOWEST_TESTS ?= $(addprefix tests/, test_readers.py test_eventlog.py test_frames
 	test_outline.py test_telling_model.py test_library.py test_em.py test_follow.py serve/test_api.py)
 
 test-lowest: $(LOWEST)/.installed $(WORDNET)
-	EXAMPLES=10 NUMBA_CACHE_DIR=$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -q -W default --disable-warnings $(LOWEST_TESTS)
+	EXAMPLES=10 NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -q -W default --disable-warnings $(LOWEST_TESTS)
 
 $(LOWEST)/.installed: pyproject.toml
 	rm -rf $(LOWEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elision._backends import BACKENDS
 from elision.errors import InputError
 from elision.observations import short
 
@@ -17,8 +18,11 @@ def frame_of(columns: Sequence[str], rows: Sequence[dict[str, Any]], backend: st
     Raises
     ------
     InputError
-        If that library is not installed.
+        If that library is not installed, or is another one.
     """
+    if backend not in BACKENDS:
+        problem = f"backend {short(backend)}, expected 'pandas', 'polars' or 'pyarrow'"
+        raise InputError(problem)
     import narwhals as nw  # noqa: PLC0415 - slow to import
 
     values = {name: [row[name] for row in rows] for name in columns}
@@ -26,6 +30,3 @@ def frame_of(columns: Sequence[str], rows: Sequence[dict[str, Any]], backend: st
         return nw.from_dict(values, backend=backend).to_native()  # type: ignore[arg-type]
     except ModuleNotFoundError:
         raise InputError(f"{backend} is not installed", hint=f"pip install {backend}") from None
-    except (ValueError, TypeError):
-        problem = f"backend {short(backend)}, expected 'pandas', 'polars' or 'pyarrow'"
-        raise InputError(problem) from None
