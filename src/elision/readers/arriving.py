@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from elision.errors import InputError, shown
-from elision.narrative import Narrative
 from elision.readers import read
 from elision.readers.arriving_lines import Lines
 from elision.readers.source import failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from elision.narrative import Narrative
 
     Arrival = Narrative | InputError | None
 
