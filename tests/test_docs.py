@@ -16,7 +16,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAGES = ("README.md", "docs/guide.md", "docs/questions.md", "docs/process-mining.md", "docs/streams.md")
+PAGES = (
+    "README.md",
+    "docs/guide.md",
+    "docs/questions.md",
+    "docs/process-mining.md",
+    "docs/streams.md",
+)
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
 """Drawn by the blocks of the first page, under the same names."""
 
