@@ -18,7 +18,13 @@ import elision as el
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAGES = ("README.md", "docs/guide.md", "docs/questions.md", "docs/process-mining.md")
+PAGES = (
+    "README.md",
+    "docs/guide.md",
+    "docs/questions.md",
+    "docs/process-mining.md",
+    "docs/streams.md",
+)
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
 """Drawn by the blocks of the first page, under the same names."""
 

@@ -32,7 +32,7 @@ LEARNED = 2 / 3
 MOST_EVENTS = 64
 """Events whose being told is looked at each by itself: the most common."""
 
-SCORES_SHARE = 0.5
+SCORE_SHARE = 0.5
 """Of the rate of false alarms, what goes to log-probabilities; the rest goes to the events."""
 
 MOST_CACHED = 20_000
@@ -91,8 +91,8 @@ class Drift:
 class Reference:
     """A model of narratives, and what is looked at in those that come after.
 
-    Log-probability, the same an event, whether an event is told that the model does not know, and
-    whether each of the common ones is.
+    Log-probability, whether an event is told that the model does not know, and whether each of the
+    common ones is.
 
     Parameters
     ----------
@@ -139,14 +139,13 @@ class Reference:
         for row, one in zip(says, known, strict=True):
             row[one] = 1.0
         total = -self.model.log_probs(known) + unknown * np.log(self.told + 1)
-        scores = [total, total / (length + 1), unknown > 0]
-        return np.column_stack([*scores, says[:, self.watched]])
+        return np.column_stack([total, unknown > 0, says[:, self.watched]])
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
         """Of the rate of false alarms, what each column has."""
-        scores, events = 2, 1 + len(self.watched)
-        return np.repeat([SCORES_SHARE / scores, (1 - SCORES_SHARE) / events], [scores, events])
+        events = 1 + len(self.watched)
+        return np.repeat([SCORE_SHARE, (1 - SCORE_SHARE) / events], [1, events])
 
 
 class Watch:
@@ -221,7 +220,7 @@ class Watch:
         learned = [narratives[k] for k in order[:cut].tolist()]
         others = [narratives[k] for k in order[cut:].tolist()]
         self.reference = Reference.learned(learned, self.seed)
-        grids = [Grid.around(values) for values in self.reference.rows(learned)[:, :2].T]
+        grids = [Grid.around(self.reference.rows(learned)[:, 0])]
         grids += [YES_OR_NO] * (1 + len(self.reference.watched))
         rates = self.reference.shares * self.rate / (self.models * (self.models + 1))
         self.test = ExchangeTest(grids, self.reference.rows(others), rates)
@@ -246,7 +245,7 @@ class Draws:
     """Uniform draws that belong to positions, whatever pieces the stream comes in."""
 
     SIZE = 256
-    COLUMNS = 3 + MOST_EVENTS
+    COLUMNS = 2 + MOST_EVENTS
 
     def __init__(self, seed: int) -> None:
         self._seed = seed

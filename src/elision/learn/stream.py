@@ -95,7 +95,7 @@ class StreamLearner(ScriptLearner):
     def __init__(
         self,
         *,
-        capacity: int = 3000,
+        capacity: int = 10_000,
         half_life: float | None = None,
         false_alarms: float | None = 0.05,
         on_drift: OnDrift = "forget",
