@@ -118,6 +118,6 @@ def packed(
         raise InputError(f"no folder {str(output.parent)!r} to write to", where=str(output))
     with tempfile.TemporaryDirectory(prefix=".elision-", dir=output.parent) as folder:
         made = pack_files([narratives], Path(folder) / "packed", memory=memory or "", **options)
-        for line in str(made).splitlines():
+        for line in str(made).splitlines()[1:]:
             err.print(line, markup=False, highlight=False)
         yield made.corpora

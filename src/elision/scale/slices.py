@@ -15,7 +15,7 @@ from elision.errors import InputError, shown
 from elision.narrative import NO_EVENTS_HINT
 from elision.readers.records import narratives_of_lines
 from elision.readers.source import GZIP, Source, failures, opened
-from elision.readers.table import arrow, parquet_errors
+from elision.readers.table import arrow, list_columns, parquet_errors
 from elision.scale._spill import Rows, taken
 
 if TYPE_CHECKING:
@@ -203,23 +203,11 @@ def _in_batches(narratives: Iterator[Narrative], one: Slice) -> Iterator[Told]:
 
 
 def lists_in(path: Path, roles: Roles) -> tuple[str, str | None] | None:
-    """Return the columns of the lists of events and of the domain; None if there are no lists.
-
-    The lists are in the column ``events``, or in the one that is named for the activity.
-    """
+    """Return the columns of the lists of events and of the domain; None if there are no lists."""
     _, pq = arrow(str(path))
     with parquet_errors(str(path)):
         schema = pq.ParquetFile(path).schema_arrow
-    name = roles["activity"] or "events"
-    if name not in schema.names or "list<" not in str(schema.field(name).type):
-        return None
-    domain = roles["domain"]
-    if domain and domain not in schema.names:
-        problem = f"no column {shown(domain)} for the domain"
-        raise InputError(problem, where=str(path), hint="give one of the columns as domain=")
-    if domain is None and "domain" in schema.names:
-        domain = "domain"
-    return name, domain or None
+    return list_columns(schema, roles, str(path))
 
 
 def cut_row_groups(one: Slice, limit: int) -> list[Slice]:
