@@ -33,6 +33,9 @@ TEXT_GROWS = 16
 COLUMN_GROWS = 6
 """The same for each byte of a column."""
 
+VALUE_BYTES = 24
+"""Of a short text in a column, with where it begins."""
+
 _BOM = b"\xef\xbb\xbf"
 _Strings = tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]
 
@@ -215,7 +218,7 @@ def cut_row_groups(one: Slice, limit: int) -> list[Slice]:
     _, pq = arrow(str(one.path))
     with parquet_errors(str(one.path)):
         about = pq.ParquetFile(one.path).metadata
-        sizes = [about.row_group(k).total_byte_size for k in range(about.num_row_groups)]
+        sizes = [_unpacked(about.row_group(k)) for k in range(about.num_row_groups)]
     found = []
     first, size = 0, 0
     for number, more in enumerate(sizes):
@@ -224,6 +227,12 @@ def cut_row_groups(one: Slice, limit: int) -> list[Slice]:
             first, size = number, 0
         size += more
     return [*found, replace(one, first=first, last=len(sizes))]
+
+
+def _unpacked(group: Any) -> int:
+    """About how many bytes a row group takes in memory: texts that repeat are stored once."""
+    values = sum(group.column(k).num_values for k in range(group.num_columns))
+    return max(int(group.total_byte_size), VALUE_BYTES * int(values))
 
 
 def batches(one: Slice, columns: list[str]) -> Iterator[tuple[int, Any]]:
@@ -235,7 +244,7 @@ def batches(one: Slice, columns: list[str]) -> Iterator[tuple[int, Any]]:
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
     number = sum(group.num_rows for group in groups[: one.first])
     for group in range(one.first or 0, one.last or 0):  # dictionaries differ between row groups
-        share = min(1.0, one.at_once / max(groups[group].total_byte_size, 1))
+        share = min(1.0, one.at_once / max(_unpacked(groups[group]), 1))
         each = max(1000, int(groups[group].num_rows * share))
         reading = file.iter_batches(batch_size=each, row_groups=[group], columns=columns)
         while True:
