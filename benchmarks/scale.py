@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEFT_OUT = 0.4
-POOL = 20_000
+POOL = 40_000
 """Narratives that are drawn from each script; those of the corpus are pairs of these."""
 
 ROWS = 250_000
@@ -85,12 +85,16 @@ class Source:
         self._rng = rng
 
     def pairs(self, n: int) -> NDArray[np.int64]:
-        """Numbers of n pairs, half of them distinct, in random order."""
-        size = len(self.pools[1])
+        """Numbers of n pairs, half of them distinct, in random order.
+
+        Any two are as likely as any others: as likely as they are told, there would not be enough.
+        """
+        size = len(self.pools[0]) * len(self.pools[1])
+        if size < 0.75 * n:
+            sys.exit(f"there are {size} pairs, too few for {n} narratives: raise POOL")
         found = np.zeros(0, np.int64)
         while len(found) < n // 2:
-            first, second = (self._rng.choice(len(s), n, p=s) for s in self._share)
-            found = np.unique(np.concatenate([found, first * size + second]))
+            found = np.unique(np.concatenate([found, self._rng.integers(size, size=n)]))
         kept = self._rng.permutation(found)[: n // 2]
         again = self._rng.choice(kept, n - len(kept))
         return self._rng.permutation(np.concatenate([kept, again]))

@@ -52,7 +52,7 @@ def test_the_demo(elision):
 
 
 COMMANDS = [
-    *("demo", "learn", "events", "outline", "repair", "fill", "missing", "between", "next"),
+    *("demo", "learn", "pack", "events", "outline", "repair", "fill", "missing", "between", "next"),
     "follow",
     *("score", "align", "order", "sample", "resolve", "posterior", "compare", "identify", "ask"),
     *("draw", "export", "serve", "bench"),

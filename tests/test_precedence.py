@@ -381,9 +381,9 @@ def test_where_there_are_many_steps_fewer_tellings_are_looked_at(monkeypatch):
     asked = []
     different = precedence._different
 
-    def seen(tellings, most):
+    def seen(tellings, most, often=None):
         asked.append(most)
-        return different(tellings, most)
+        return different(tellings, most, often)
 
     monkeypatch.setattr(precedence, "_different", seen)
     monkeypatch.setattr(precedence, "MOST_CELLS", 1_000)

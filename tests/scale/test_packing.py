@@ -132,6 +132,19 @@ def test_domains_have_a_folder_each(tmp_path, tellings):
         made.corpus  # noqa: B018
 
 
+def test_lists_in_parquet_are_read_as_they_are_packed(tmp_path, tellings):
+    rows = {"told": [list(one) for one in tellings[:30]], "who": ["a", "b"] * 15}
+    pq.write_table(pa.table(rows), tmp_path / "d.parquet")
+    read = el.read(tmp_path / "d.parquet", activity="told", domain="who")
+    made = el.pack(tmp_path / "d.parquet", tmp_path / "p", activity="told", domain="who")
+    for domain, part in read.by_domain().items():
+        assert everything(made.corpora[domain]) == Counter(part.events)
+    pq.write_table(pa.table({"events": [["a"], None]}), tmp_path / "d.parquet")
+    for reader in (el.read, lambda path: el.pack(path, tmp_path / "p")):
+        with pytest.raises(el.InputError, match=r"row index 1|narratives\[1\]"):
+            reader(tmp_path / "d.parquet")
+
+
 def test_samples_depend_on_the_narratives_and_the_seed_alone(tmp_path, tellings):
     corpus = el.pack([tellings], tmp_path / "p").corpus
     again = el.pack([tellings[::-1]], tmp_path / "q").corpus

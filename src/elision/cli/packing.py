@@ -125,6 +125,6 @@ def packed(
             domain=domain_column,
             **options,
         )
-        for line in str(made).splitlines():
+        for line in str(made).splitlines()[1:]:
             err.print(line, markup=False, highlight=False)
         yield made.corpora

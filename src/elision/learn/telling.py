@@ -128,8 +128,7 @@ def learn_telling(
 
     def learn(direction: int) -> None:
         told = [one[::-1] for one in different] if direction else different
-        tree = grow(told, of_fold, len(events), often)
-        found[direction] = _learn_chain(tree, words, without)
+        found[direction] = _learn_chain(told, of_fold, words, without, often)
 
     _threads.run(learn, range(1 + backward))
     forward, other = found
@@ -149,7 +148,14 @@ def _some(
     return [narratives[k] for k in np.sort(order[kept]).tolist()]
 
 
-def _learn_chain(tree: Beginnings, words: NDArray[np.float64], without: Collection[str]) -> Chain:
+def _learn_chain(
+    narratives: Sequence[Sequence[int]],
+    folds: Sequence[int],
+    words: NDArray[np.float64],
+    without: Collection[str],
+    often: Sequence[int] | None = None,
+) -> Chain:
+    tree = grow(narratives, folds, len(words), often)
     histories = find_histories(tree)
 
     def parts(weight: NDArray[np.float64]) -> _Parts:

@@ -137,7 +137,7 @@ def _read_file(
     file: Source, kind: Format, roles: Roles, reading: Reading, sentences: bool | None
 ) -> Corpus:
     if kind == "parquet":
-        return read_parquet(file, roles, reading).corpus()
+        return read_parquet(file, roles, reading)
     if kind in ("csv", "tsv"):
         return read_csv(file, roles, reading, "\t" if kind == "tsv" else None).corpus()
     if kind == "xes":

@@ -13,6 +13,7 @@ from elision.errors import InputError, shown
 from elision.readers.cases import Cases
 from elision.readers.columns import Columns, choose
 from elision.readers.frames import collected, failures, known_frame, labels_of, times_of
+from elision.readers.records import from_items
 from elision.readers.source import one_line
 from elision.readers.times import no_time
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
+    from elision.corpus import Corpus
     from elision.readers.cases import Reading
     from elision.readers.columns import Roles
     from elision.readers.source import Source
@@ -121,13 +123,37 @@ def read_csv(source: Source, roles: Roles, reading: Reading, delimiter: str | No
     return gathered(rows, table.columns, reading, f"{source.name} line")
 
 
-def read_parquet(source: Source, roles: Roles, reading: Reading) -> Cases:
-    """Read the columns that are needed from a Parquet file."""
+def read_parquet(source: Source, roles: Roles, reading: Reading) -> Corpus:
+    """Read the columns that are needed from a Parquet file: a row an event, or a narrative."""
     file = parquet_file(source)
-    columns = choose(file.schema_arrow.names, roles, source.name)
+    lists = list_columns(file.schema_arrow, roles, source.name)
+    used = lists or choose(file.schema_arrow.names, roles, source.name).used
     with parquet_errors(source.name):
-        table = file.read(columns=columns.used)
-    return read_frame(table, roles, reading, source.name)
+        table = file.read(columns=[name for name in used if name])
+    if lists is None:
+        return read_frame(table, roles, reading, source.name).corpus()
+    events, domain = lists
+    told = table.column(events).to_pylist()
+    domains = table.column(domain).to_pylist() if domain else [None] * len(told)
+    records = zip(told, domains, strict=True)
+    return from_items(({"events": one, "domain": of} for one, of in records), "", source.name + " ")
+
+
+def list_columns(schema: Any, roles: Roles, where: str) -> tuple[str, str | None] | None:
+    """Return the columns of the lists of events and of the domain; None if there are no lists.
+
+    The lists are in the column ``events``, or in the one that is named for the activity.
+    """
+    name = roles["activity"] or "events"
+    if name not in schema.names or "list<" not in str(schema.field(name).type):
+        return None
+    domain = roles["domain"]
+    if domain and domain not in schema.names:
+        problem = f"no column {shown(domain)} for the domain"
+        raise InputError(problem, where=where, hint="give one of the columns as domain=")
+    if domain is None and "domain" in schema.names:
+        domain = "domain"
+    return name, domain or None
 
 
 def parquet_file(source: Source) -> Any:

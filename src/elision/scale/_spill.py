@@ -24,8 +24,8 @@ BITS = 12
 BUCKETS = 1 << BITS
 """So many, whatever the data: parts of a packed corpus are made of whole buckets."""
 
-ROW_BYTES = 40
-EVENT_BYTES = 12
+ROW_BYTES = 120
+EVENT_BYTES = 20
 """What a narrative, and each event of it, takes in memory while buckets are put together."""
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from elision.scale._spill import Rows
 
-FORMAT = "elision packed corpus"
+FORMAT = "elision-packed-corpus"
 VERSION = 1
 HEADER = "corpus.json"
 

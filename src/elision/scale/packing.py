@@ -198,14 +198,24 @@ def _spill_told(several: Iterable[Told], path: Path, limit: int) -> list[tuple[s
     for number, (domain, rows, names) in enumerate(several):
         spills = found.setdefault(domain, [])
         spills.append(spill(rows, names, path.with_name(f"{path.name}-{number}")))
-        if len(spills) > 1 and sum(size_of(one) for one in spills[-2:]) <= limit:
-            last = spills[-2:]
-            names = tuple(sorted({name for one in last for name in one.names}))
-            merged = path.with_name(f"{path.name}-{number}-merged")
-            spills[-2:] = [merge(last, (0, BUCKETS), names, merged)]
-            for one in last:
+    return [(domain, one) for domain, spills in found.items() for one in _fewer(spills, limit)]
+
+
+def _fewer(spills: list[Spill], limit: int) -> list[Spill]:
+    """Put small files together, as many as fit half of the memory."""
+    sizes = np.array([size_of(one) for one in spills])
+    found = []
+    for first, last in ranges(sizes, limit // 2):
+        some = spills[first:last]
+        if len(some) > 1:
+            names = tuple(sorted({name for one in some for name in one.names}))
+            path = some[0].path.with_name(f"{some[0].path.name}-merged")
+            found.append(merge(some, (0, BUCKETS), names, path))
+            for one in some:
                 one.path.unlink()
-    return [(domain, one) for domain, spills in found.items() for one in spills]
+        else:
+            found += some
+    return found
 
 
 def _spilled_cases(plan: Plan, scratch: Path, limit: int) -> list[tuple[str, Spill]]:
@@ -276,7 +286,7 @@ def _write_domain(
         )
     rows = np.sum([one.rows for one in spills], axis=0)
     told = np.sum([one.told for one in spills], axis=0)
-    groups = ranges(ROW_BYTES * rows + EVENT_BYTES * told, limit)
+    groups = ranges(ROW_BYTES * rows + EVENT_BYTES * told, limit // 2)
     items = [(group, scratch / f"merged-{group[0]}") for group in groups]
     merged = engine.current().map(_merge, items, shared=_Work(spills, names))
     for one in spills:

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_NARRATIVES = 100_000
-"""Of more, so many are learned from."""
+"""Of more, so many are learned from: more do not help.
+
+Log-loss of a gap and of the next event, on narratives that were not learned from, is 1.025 and
+1.496 after 10,000 narratives, 1.018 and 1.488 after 100,000, and 1.025 and 1.488 after 1,000,000,
+with standard errors of the differences of 0.007 and 0.003
+(``benchmarks/scale.py --learning-curve``).
+"""
 
 
 def drawn(narratives: list[tuple[str, ...]], seed: int) -> list[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from elision.errors import InputError, shown
 from elision.narrative import NO_EVENTS_HINT
 from elision.readers.records import narratives_of_lines
 from elision.readers.source import GZIP, Source, failures, opened
-from elision.readers.table import arrow, parquet_errors
+from elision.readers.table import arrow, list_columns, parquet_errors
 from elision.scale._spill import Rows, taken
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ TEXT_GROWS = 16
 
 COLUMN_GROWS = 6
 """The same for each byte of a column."""
+
+VALUE_BYTES = 24
+"""Of a short text in a column, with where it begins."""
 
 _BOM = b"\xef\xbb\xbf"
 _Strings = tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]
@@ -203,23 +206,11 @@ def _in_batches(narratives: Iterator[Narrative], one: Slice) -> Iterator[Told]:
 
 
 def lists_in(path: Path, roles: Roles) -> tuple[str, str | None] | None:
-    """Return the columns of the lists of events and of the domain; None if there are no lists.
-
-    The lists are in the column ``events``, or in the one that is named for the activity.
-    """
+    """Return the columns of the lists of events and of the domain; None if there are no lists."""
     _, pq = arrow(str(path))
     with parquet_errors(str(path)):
         schema = pq.ParquetFile(path).schema_arrow
-    name = roles["activity"] or "events"
-    if name not in schema.names or "list<" not in str(schema.field(name).type):
-        return None
-    domain = roles["domain"]
-    if domain and domain not in schema.names:
-        problem = f"no column {shown(domain)} for the domain"
-        raise InputError(problem, where=str(path), hint="give one of the columns as domain=")
-    if domain is None and "domain" in schema.names:
-        domain = "domain"
-    return name, domain or None
+    return list_columns(schema, roles, str(path))
 
 
 def cut_row_groups(one: Slice, limit: int) -> list[Slice]:
@@ -227,7 +218,7 @@ def cut_row_groups(one: Slice, limit: int) -> list[Slice]:
     _, pq = arrow(str(one.path))
     with parquet_errors(str(one.path)):
         about = pq.ParquetFile(one.path).metadata
-        sizes = [about.row_group(k).total_byte_size for k in range(about.num_row_groups)]
+        sizes = [_unpacked(about.row_group(k)) for k in range(about.num_row_groups)]
     found = []
     first, size = 0, 0
     for number, more in enumerate(sizes):
@@ -236,6 +227,12 @@ def cut_row_groups(one: Slice, limit: int) -> list[Slice]:
             first, size = number, 0
         size += more
     return [*found, replace(one, first=first, last=len(sizes))]
+
+
+def _unpacked(group: Any) -> int:
+    """About how many bytes a row group takes in memory: texts that repeat are stored once."""
+    values = sum(group.column(k).num_values for k in range(group.num_columns))
+    return max(int(group.total_byte_size), VALUE_BYTES * int(values))
 
 
 def batches(one: Slice, columns: list[str]) -> Iterator[tuple[int, Any]]:
@@ -247,7 +244,7 @@ def batches(one: Slice, columns: list[str]) -> Iterator[tuple[int, Any]]:
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
     number = sum(group.num_rows for group in groups[: one.first])
     for group in range(one.first or 0, one.last or 0):  # dictionaries differ between row groups
-        share = min(1.0, one.at_once / max(groups[group].total_byte_size, 1))
+        share = min(1.0, one.at_once / max(_unpacked(groups[group]), 1))
         each = max(1000, int(groups[group].num_rows * share))
         reading = file.iter_batches(batch_size=each, row_groups=[group], columns=columns)
         while True:
