@@ -113,4 +113,4 @@ def _summary(outline: Outline) -> str:
     source = f"Learned from {outline.tellings} tellings: {number}" if outline.tellings else number
     if round(done) <= round(told):
         return f"{source}."
-    return f"{source}. Of about {done:.0f} that are done, a telling mentions {told:.0f}."
+    return f"{source}. People do about {done:.0f} of them and mention {told:.0f}."
