@@ -16,6 +16,7 @@ import { startTheme } from "./theme.js";
 const VIEWS = ["explore", "scripts", "learn"];
 const PAUSE = 5; // milliseconds between two keys within which nothing is asked
 const PATIENCE = 150; // after which the page says that it is at work
+const LOCAL = /^(localhost|127\.|\[::1\])/; // addresses that mean another machine elsewhere
 const REST = 500; // without a key, after which a line counts as written, and other scripts are asked
 
 const page = {
@@ -232,6 +233,7 @@ function showAnswer(found) {
   const told = found.lines.some((line) => line.heard.length);
   const button = byId("finish");
   button.disabled = !told;
+  button.title = told ? "" : "There is no line yet that the script knows";
   button.textContent = telling.finished ? "Go on writing" : "That is all";
   byId("play").disabled = !told;
   byId("verdict").textContent = found.judged?.summary ?? "";
@@ -294,7 +296,7 @@ async function copyLink() {
   const before = "Copy the link";
   try {
     await navigator.clipboard.writeText(location.href);
-    button.textContent = "Copied";
+    button.textContent = LOCAL.test(location.hostname) ? "Copied, for this machine only" : "Copied";
   } catch {
     button.textContent = "Copy it from the address bar";
   }
