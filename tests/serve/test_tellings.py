@@ -164,6 +164,28 @@ class TestFiles:
         assert (found.chosen.case, found.chosen.activity, found.problem) == ("case", "activity", "")
         assert found.domains[0].tellings == 1
 
+    @pytest.mark.parametrize("header", ["telling,step", "Story,what", "narrative,event"])
+    def test_the_words_of_the_page_are_known_as_columns(self, tmp_path: Path, header: str) -> None:
+        path = tmp_path / "log.csv"
+        path.write_text(f"{header}\nAnn,ring\nAnn,open\nBob,ring\n")
+        found = look(path, "log", Choices())
+        assert (found.problem, found.each_row) == ("", False)
+        assert found.first == [["ring", "open"], ["ring"]]
+
+    @pytest.mark.parametrize("heading", ["", "first,second,third\n"])
+    def test_each_row_of_a_table_can_be_a_telling(self, tmp_path: Path, heading: str) -> None:
+        path = tmp_path / "wide.csv"
+        path.write_text(f"{heading}ring,open,greet\nring,greet\n\nopen,,greet\n")
+        found = look(path, "wide", Choices())
+        assert (found.problem, found.each_row) == ("", True)
+        assert found.first == [["ring", "open", "greet"], ["ring", "greet"], ["open", "greet"]]
+        other = look(path, "wide", Choices(each_row=False))
+        assert "Which column" in other.problem
+        assert not other.first
+        assert len(tellings(path, "wide", Choices(each_row=True))) == 3
+        path.write_text(",,\n,\n")
+        assert "no telling" in look(path, "wide", Choices(each_row=True)).problem
+
     def test_sentences_are_recognised_where_the_file_does_not_say(self, tmp_path: Path) -> None:
         lines = ["I went to the door.", "Then I opened it wide.", "I greeted my visitor."]
         path = tmp_path / "a.txt"

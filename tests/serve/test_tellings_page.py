@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 import elision as el
 from serving import Running, upload
-from visiting import answered, lines, serious, step, visits
+from visiting import answered, lines, serious, step, tell, visits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -198,6 +198,7 @@ class TestLearning:
     ) -> None:
         (tmp_path / "log.csv").write_text(TABLE, encoding="utf-8")
         page = visit_example()
+        tell(page, "hear doorbell\nopen door")
         page.locator("#own input").set_input_files(tmp_path / "log.csv")
         case = page.get_by_label("Which telling it belongs to")
         expect(case).to_be_focused(timeout=LONG)
@@ -218,6 +219,7 @@ class TestLearning:
         explore.click()
         expect(page.locator("#name")).to_have_text("log")
         expect(page.locator("#tellings .count")).to_have_text("12 tellings, 2 variants.")
+        assert set(lines(page)) <= set(el.load(waiting.value.path()).events)  # not the old telling
 
     def test_sentences_are_recognised_and_names_given_by_hand(
         self, visit_example: Callable[..., Page], tmp_path: Path, screenshots: Path

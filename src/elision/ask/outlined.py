@@ -8,6 +8,7 @@ back into the order of the telling.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -216,20 +217,20 @@ def silences(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64
 def places(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64]:
     """Probability of each place of a telling for each step, if it happened there unsaid.
 
-    Every unit told weighs by how often it comes before or after the step's.
+    Every unit told weighs by how often it comes before or after the step's; where several of its
+    steps are told, each bears its part of that, so that a step which comes after the unit comes
+    after all of them.
     """
     logs = np.log(outline.ahead)
     units = np.array(outline.unit_of, dtype=np.int64)
     steps = len(outline.steps)
     before = np.zeros((len(told) + 1, steps))
     after = np.zeros((len(told) + 1, steps))
-    seen: set[int] = set()
-    for place, step in enumerate(told):
-        if step is None or outline.unit_of[step] in seen:
-            continue
+    first_told = {step: place for place, step in reversed([*enumerate(told)]) if step is not None}
+    parts = Counter(outline.unit_of[step] for step in first_told)
+    for step, place in first_told.items():
         unit = outline.unit_of[step]
-        seen.add(unit)
-        first, second = logs[unit, units], logs[units, unit]
+        first, second = logs[unit, units] / parts[unit], logs[units, unit] / parts[unit]
         for branch in outline.units[unit].branches:
             here = branch.index(step) if step in branch else None
             for number, sibling in enumerate(branch):

@@ -1,7 +1,8 @@
 """What a telling left out, each step once: how probably it happened unsaid, and where.
 
 `elision.ask.outlined.between` spreads a step over all places where it may have happened; to read a
-restored telling, one needs to see it in one place, with one number.
+restored telling, one needs to see it in one place, with one number. Whoever puts it there must not
+be told afterwards that it is out of order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.outline import Outline
+    from elision.script import Script
 
 
 class LeftOut(NamedTuple):
@@ -28,7 +30,7 @@ class LeftOut(NamedTuple):
     unsaid
         Probability that each step happened by now and was not told.
     place
-        Where it most probably happened: before which of the told events, or after the last.
+        Where it is to be told: before which of the told events, or after the last.
     something
         For each place, the probability that any of the steps that belong there was left out.
     """
@@ -44,8 +46,12 @@ def left_out(
     *,
     finished: bool,
     places: Sequence[int] | None = None,
+    gains: NDArray[np.float64] | None = None,
 ) -> LeftOut:
-    """Say what was left out of a telling, every step at its likeliest place.
+    """Say what was left out of a telling, every step at one place.
+
+    That is one where it breaks the outline's order as little as anywhere; of several, the one where
+    it gains the telling most.
 
     Parameters
     ----------
@@ -58,6 +64,9 @@ def left_out(
     places
         Numbers of the places before each event and after the last, ascending, where some of these
         are one and the same; by default all differ.
+    gains
+        (events + 1, steps): what the telling gains by each step at each place, see `gained`; by
+        default the outline alone says what is likeliest.
 
     Examples
     --------
@@ -66,16 +75,66 @@ def left_out(
     >>> names = [step.name for step in outline.steps]
     >>> found = left_out(outline, [names.index("open door")], finished=False)
     >>> [round(float(found.unsaid[names.index(one)]), 2) for one in ("walk to door", "close door")]
-    [0.96, 0.03]
+    [0.96, 0.0]
     """
     where = np.arange(len(told) + 1) if places is None else np.asarray(places, np.int64)
-    at = np.zeros((int(where[-1]) + 1, len(outline.steps)))
     spread = silences(outline, told)
+    best = _best_places(outline, told, spread if gains is None else gains)
     if not finished:
         spread[-1] = 0.0
-    np.add.at(at, where, spread)
-    unsaid = np.minimum(at.sum(axis=0), 1.0)
-    place = at.argmax(axis=0)
-    gathered = np.zeros_like(at)
+        spread[:, best == len(told)] = 0.0
+    unsaid = np.minimum(spread.sum(axis=0), 1.0)
+    place = where[best]
+    gathered = np.zeros((int(where[-1]) + 1, len(outline.steps)))
     gathered[place, np.arange(len(place))] = unsaid
     return LeftOut(unsaid, place, 1 - nothing_unsaid(outline, told, gathered))
+
+
+def gained(
+    script: Script, outline: Outline, told: Sequence[str | None]
+) -> NDArray[np.float64] | None:
+    """What a telling gains by each step at each place, None if nothing but the outline says so."""
+    model = script.telling
+    if model is None:
+        return None
+    numbers = model.numbers
+    known = [event is not None for event in told]
+    odds = model.insertions(np.array([numbers[event] for event in told if event], np.int64))
+    rows = np.concatenate([[0], np.cumsum(known)]).astype(np.int64)
+    columns = np.array([numbers[step.event] for step in outline.steps], np.int64)
+    return np.asarray(odds[np.ix_(rows, columns)])
+
+
+def _best_places(
+    outline: Outline, told: Sequence[int | None], worth: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Of the places that break the outline's order least, the one that is worth most."""
+    broken = breaches(outline, told)
+    worth = np.where(broken == broken.min(axis=0), worth, -np.inf)
+    return np.asarray(worth.argmax(axis=0), np.int64)
+
+
+def breaches(outline: Outline, told: Sequence[int | None]) -> NDArray[np.int64]:
+    """How many of the steps told each step would stand on the wrong side of, at each place.
+
+    Returns
+    -------
+    ndarray
+        (events + 1, steps).
+    """
+    units = outline.unit_numbers
+    count = len(outline.steps)
+    found = np.zeros((len(told) + 1, count), np.int64)
+    for place, step in enumerate(told):
+        if step is None or step in told[:place]:
+            continue
+        unit = outline.unit_of[step]
+        earlier, later = outline.order[units, unit], outline.order[unit, units]
+        for branch in outline.units[unit].branches:
+            if step in branch:
+                at = branch.index(step)
+                earlier[list(branch[:at])] = True
+                later[list(branch[at + 1 :])] = True
+        found[: place + 1] += later
+        found[place + 1 :] += earlier
+    return found

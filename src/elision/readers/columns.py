@@ -20,6 +20,7 @@ _KNOWN: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"caseconceptname"}),
         frozenset({"caseid", "case", "traceid", "trace", "narrativeid", "narrative"}),
         frozenset({"storyid", "story", "sessionid", "casenumber", "caseno", "casekey", "casename"}),
+        frozenset({"telling", "tellingid", "session"}),
         frozenset({"processinstance", "processinstanceid", "instanceid", "ticketid", "ticket"}),
     ),
     "activity": (
@@ -27,6 +28,7 @@ _KNOWN: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"activity", "activityname", "event", "eventname"}),
         frozenset({"activityid", "activitytype", "eventtype", "action", "task", "taskname"}),
         frozenset({"step", "stepname", "operation"}),
+        frozenset({"what", "whathappened", "happening"}),
     ),
     "time": (
         frozenset({"timetimestamp"}),

@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     from elision.show.svg import Theme
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-NAMED = 4
-"""Steps of a gap that are named at most."""
+SURELY = "surely"
+WORDS = ((SURELY, 0.95, "and"), ("probably", 0.5, "and"), ("perhaps", 0.0, "or"))
+"""Words for steps that are so probable, and between the last two of them."""
+
+SUREST = 0.999
+MOST_LINES = 12
+"""Lines of a text in a picture: what is likely is not cut off."""
 
 MARGIN, LINE, INDENT = 20.0, 22.0, 26.0
 PALEST = 0.55
@@ -156,16 +161,37 @@ def _left_out(
     outline: Outline, gap: messages.Gap, steps: Sequence[messages.StepNow], least: float
 ) -> list[Row]:
     shown = [step for step in gap.steps if steps[step].unsaid >= least]
-    if gap.something < least:
+    if gap.something < least or not gap.steps:
         return []
     shown = shown or sorted(gap.steps, key=lambda step: -steps[step].unsaid)[:1]
-    named = [f"{spoken(outline, step)} ({percent(steps[step].unsaid)})" for step in shown[:NAMED]]
-    more = len(shown) - NAMED
-    if more > 0:
-        named.append(f"{more} more")
-    last = f" and {named[-1]}" if len(named) > 1 else ""
-    text = ", ".join(named[:-1] if last else named) + last
-    return [Row(f"left out here ({percent(gap.something)}): probably {text}", gap.something)]
+    text = (
+        f"something was left out here ({_chance(gap.something)}): {_worded(outline, shown, steps)}"
+    )
+    return [Row(text, gap.something)]
+
+
+def _worded(outline: Outline, shown: Sequence[int], steps: Sequence[messages.StepNow]) -> str:
+    """Say which steps: "surely this and that; perhaps this (11%)", as the page does."""
+    parts, most = [], float("inf")
+    for word, least, last in WORDS:
+        here = [step for step in shown if least <= steps[step].unsaid < most]
+        named = [
+            spoken(outline, step) + ("" if word == SURELY else f" ({_chance(steps[step].unsaid)})")
+            for step in here
+        ]
+        if named:
+            parts.append(f"{word} {_listed(named, last)}")
+        most = least
+    return "; ".join(parts)
+
+
+def _listed(texts: Sequence[str], last: str) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+def _chance(probability: float) -> str:
+    """A probability: nothing that was learned from tellings is quite sure."""
+    return percent(min(probability, SUREST))
 
 
 def _laid(found: messages.Restored, least: float) -> Laid:
@@ -237,7 +263,7 @@ def _headed(picture: OutlinePicture, card: Card) -> OutlinePicture:
     def write(text: str, role: TextRole, indent: float = 0.0) -> None:
         nonlocal y
         size, bold = font(role)
-        for line in wrapped(text, room - indent, size, bold=bold, lines=3):
+        for line in wrapped(text, room - indent, size, bold=bold, lines=MOST_LINES):
             y += max(LINE, size * 1.35)
             texts.append(Text(MARGIN + indent, round(y - LINE / 3, 1), line, role))
 

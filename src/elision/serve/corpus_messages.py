@@ -28,12 +28,14 @@ class Columns(Struct, frozen=True, forbid_unknown_fields=True):
 class Choices(Struct, frozen=True, forbid_unknown_fields=True):
     """How a file is to be taken.
 
-    ``sentences`` is null to go by what the file says. ``names`` gives events other names; those
+    ``sentences`` is null to go by what the file says, ``each_row`` (of a table, whether each row is
+    one telling) to go by what it looks like. ``names`` gives events other names; those
     that get the same one become one event.
     """
 
     columns: Columns = Columns()
     sentences: bool | None = None
+    each_row: bool | None = None
     names: Annotated[dict[Name, NewName], Meta(max_length=MOST_NAMES)] = {}
 
 
@@ -49,9 +51,9 @@ class Looked(Struct):
     """What a file seems to be.
 
     A ``table`` has ``columns``, its first ``rows``, and what the columns are taken for; as long as
-    case or activity are not known there are no tellings. ``problem`` is what is in the way.
-    ``recognised`` is whether the lines were taken for sentences or events by what they look like,
-    and not by what the file says.
+    case or activity are not known there are no tellings, unless each row is one. ``problem`` is
+    what is in the way. ``recognised`` is whether the lines were taken for sentences or events by
+    what they look like, and not by what the file says.
     """
 
     upload: str
@@ -62,6 +64,7 @@ class Looked(Struct):
     columns: list[str] = []
     rows: list[list[str]] = []
     chosen: Columns = Columns()
+    each_row: bool | None = None
     sentences: bool = False
     recognised: bool = False
     domains: list[Domain] = []

@@ -25,6 +25,9 @@ MOST_WAYS = 60
 
 RAREST_WAY = 1e-4
 
+FEW = 30
+"""Tellings of which the page says that they are few."""
+
 
 def listed(held: Held) -> messages.Listed:
     """Return a line of the list of scripts."""
@@ -111,6 +114,7 @@ def _summary(outline: Outline) -> str:
     done, told = sum(happens(outline)), sum(step.told for step in outline.steps)
     number = f"{steps} step" if steps == 1 else f"{steps} steps"
     source = f"Learned from {outline.tellings} tellings: {number}" if outline.tellings else number
+    rough = " So few that percentages are rough." if 0 < outline.tellings < FEW else ""
     if round(done) <= round(told):
-        return f"{source}."
-    return f"{source}. Of about {done:.0f} that are done, a telling mentions {told:.0f}."
+        return f"{source}.{rough}"
+    return f"{source}. People do about {done:.0f} of them and mention {told:.0f}.{rough}"

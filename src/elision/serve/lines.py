@@ -6,8 +6,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from elision.ask.heard import name_of
 from elision.serve.messages import MOST_LINES
-from elision.serve.shelf import folded
+from elision.serve.shelf import LONGEST_SENTENCE, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,22 @@ def _parts(held: Held, text: str) -> list[str]:
         parts = [part for part in listed if part]
         if len(parts) > 1 and any(_named(held, part) is not None for part in parts):
             return parts
-    return _SENTENCE_END.split(text) if held.hears_sentences else [text]
+    if not held.hears_sentences:
+        return [text]
+    return [part for sentence in _SENTENCE_END.split(text) for part in _told(held, sentence)]
+
+
+def _told(held: Held, sentence: str) -> list[str]:
+    """The parts of a sentence, if two of them or more stand for different events."""
+    from elision.text.prose import happenings  # noqa: PLC0415 - only for scripts from sentences
+
+    if _named(held, sentence) is not None or len(sentence) > LONGEST_SENTENCE:
+        return [sentence]
+    parts = happenings(sentence)
+    if len(parts) < 2:
+        return [sentence]
+    heard = {name_of(one) for part in parts for one in held.sentence(part)}
+    return parts if len(heard) > 1 else [sentence]
 
 
 def _part(held: Held, number: int, text: str) -> Iterator[Said]:

@@ -11,6 +11,7 @@ from elision.libraryfile import claims_to_be_script
 from elision.readers import read
 from elision.readers.columns import likely
 from elision.readers.preview import preview
+from elision.readers.wide import WIDE, looks_wide, read_wide
 from elision.serve.corpus_messages import Choices, Columns, Domain, Looked
 
 if TYPE_CHECKING:
@@ -54,11 +55,13 @@ def look(source: Path, name: str, choices: Choices) -> Looked:
     found = Looked("", name, "tellings", seen.format, columns=seen.columns, rows=seen.rows)
     if seen.columns:
         found.chosen = _chosen(seen.columns, choices.columns)
-        if not (found.chosen.case and found.chosen.activity):
+        if seen.format in WIDE:
+            found.each_row = _each_row(found, choices)
+        if not found.each_row and not (found.chosen.case and found.chosen.activity):
             found.problem = "Which column says what belongs together, and which says what happened?"
             return found
     try:
-        corpus = tellings(source, name, Choices(found.chosen))
+        corpus = tellings(source, name, Choices(found.chosen, each_row=found.each_row))
     except InputError as error:
         if not seen.columns:
             raise
@@ -86,7 +89,10 @@ def tellings(source: Path, name: str, choices: Choices) -> Corpus:
         for role in columns.__struct_fields__
         if getattr(columns, role) is not None
     }
-    corpus = _in_words_of(source, name, lambda: read(source, **roles))
+    if choices.each_row:
+        corpus = _in_words_of(source, name, lambda: read_wide(source, preview(source).format))
+    else:
+        corpus = _in_words_of(source, name, lambda: read(source, **roles))
     _check(corpus, name)
     return taken(corpus, sentences=choices.sentences)
 
@@ -156,6 +162,14 @@ def _chosen(names: list[str], asked: Columns) -> Columns:
             for role in asked.__struct_fields__
         }
     )
+
+
+def _each_row(found: Looked, choices: Choices) -> bool:
+    """Whether each row of a table is a telling: as it was said, or as it looks."""
+    if choices.each_row is not None:
+        return choices.each_row
+    known = found.chosen.case or found.chosen.activity
+    return not known and looks_wide(found.columns, found.rows)
 
 
 def _describe(found: Looked, corpus: Corpus) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from elision.ask._filters import first_filter
 from elision.ask.heard import name_of
-from elision.ask.restoring import left_out
+from elision.ask.restoring import gained, left_out
 from elision.errors import InputError
 from elision.outline import steps_told
 from elision.serve import messages
@@ -68,15 +68,17 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
     finished = asking.finished and any(names)
     options = _options(held, told, names, asking.top)
     assumed = _assumed(names, options)
-    steps = steps_told(held.script.outline(), assumed)
+    outline = held.script.outline()
+    steps = steps_told(outline, assumed)
     lines = _lines(held, asking.telling, said, told, steps)
     for place, offered in options.items():
         lines[told[place].line].options = offered
     left = left_out(
-        held.script.outline(),
+        outline,
         steps,
         finished=finished,
         places=_places(told, len(asking.telling)),
+        gains=gained(held.script, outline, assumed),
     )
     gaps = _gaps(left, len(lines))
     now = _steps(left, told, steps)

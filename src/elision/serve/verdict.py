@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from elision.script import Script
     from elision.serve.lines import Said
 
+RARE = 0.01
 SKIPPED = "usually told, and missing here"
 
 
@@ -39,16 +40,38 @@ def judged(
             gap = places[flag.position] if flag.position < len(places) else len(lines)
             gaps[gap].flags.append(messages.Oddity(flag.kind, flag.event, SKIPPED))
             continue
-        lines[places[flag.position]].flags.append(messages.Oddity(flag.kind, flag.event, flag.note))
+        lines[places[flag.position]].flags.append(
+            messages.Oddity(flag.kind, flag.event, _note(flag))
+        )
         step = heard[flag.position][1]
         if flag.kind == "out of order" and step is not None:
             now[step].astray = True
-    return messages.Verdict(found.odd, found.p_value, _summary(found))
+    told = sum(bool(one.lines) for one in now)
+    count = f"{told} of {len(now)} steps told."
+    parts = [_summary(found), count, _rarity(script, found)]
+    return messages.Verdict(found.odd, found.p_value, " ".join(filter(None, parts)))
 
 
 def _note(flag: Flag) -> str:
-    """The note without its probability: the page has numbers of one kind only."""
-    return flag.note if flag.probability is None else flag.note.rpartition(", ")[0]
+    """The note without its numbers: the page has numbers of one kind only."""
+    note = flag.note.rpartition(", ")[0] if flag.note.endswith("%") else flag.note
+    if flag.kind == "out of order":
+        _, found, where = note.partition(" as probable ")
+        return f"out of order: usually told {where}" if found else note
+    return note
+
+
+def _rarity(script: Script, found: Conformance) -> str:
+    """Say how many usual tellings are as odd as an odd one."""
+    if not found.odd or found.p_value is None:
+        return ""
+    usual = None if script.telling is None else script.telling.usual
+    count = 0 if usual is None else len(usual.oddness)
+    if count and round(found.p_value * (count + 1)) <= 1:
+        return f"None of the {count} tellings that it was compared with is as unusual."
+    if found.p_value < RARE:
+        return "Fewer than 1 in 100 tellings are as unusual."
+    return f"About {100 * found.p_value:.0f} in 100 tellings are as unusual."
 
 
 def _summary(found: Conformance) -> str:

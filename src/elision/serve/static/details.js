@@ -1,14 +1,16 @@
 // What is to be said about one step of the outline, one state, or what leads from one to another.
 
-import { byId, make, named, percent, shareRow } from "./dom.js";
+import { byId, chance, make, named, percent, shareRow } from "./dom.js";
 
 const LIKELY = 0.04;
 const MOST = 12;
+const HARDLY = 0.05; // a step less probable than this counts as not done
 
 function put(...content) {
   const place = byId("details");
   place.replaceChildren(...content);
   place.scrollTop = 0;
+  delete place.dataset.step;
 }
 
 export function showHint() {
@@ -29,7 +31,7 @@ export function showStep(outline, number, answer, onGo) {
   const here = now?.lines.length
     ? `In this telling: line ${now.lines.map((line) => line + 1).join(", ")}.`
     : answer?.lines.some((line) => line.heard.length)
-      ? `In this telling: not told; done unsaid so far with ${percent(now.unsaid)}.`
+      ? untold(now.unsaid)
       : "";
   const rows = (steps) =>
     steps.slice(0, MOST).map((other) =>
@@ -41,13 +43,20 @@ export function showStep(outline, number, answer, onGo) {
     );
   put(
     make("h3", {}, named(step.name)),
-    make("p", {}, `Told in ${percent(step.told)} of tellings, done in ${percent(step.happens)} of courses.`),
+    make("p", {}, `Told in ${percent(step.told)} of tellings, done about ${percent(step.happens)} of the time.`),
     here ? make("p", { class: "here" }, here) : "",
     ...part("In people's words", step.wording.map((said) => make("p", {}, "“", named(said), "”"))),
     ...part("Comes after", rows(step.before)),
     ...part("Comes before", rows(step.after)),
     ...part("Instead of it", rows(step.instead)),
   );
+  byId("details").dataset.step = number;
+}
+
+/** What is known of a step that was not told. */
+function untold(unsaid) {
+  if (unsaid < HARDLY) return "In this telling: not told, and hardly done so far.";
+  return `In this telling: not told; ${chance(unsaid)} sure that it was done all the same.`;
 }
 
 /** In how many tellings two steps come in this order. */
@@ -56,7 +65,9 @@ function counted(outline, one, other) {
     ({ before, after }) => (before === one && after === other) || (before === other && after === one),
   );
   const all = bond ? bond.holds + bond.broken : 0;
-  return all ? make("span", { class: "share" }, `${bond.holds} of ${all}`) : null;
+  const text = `${bond?.holds} of ${all}`;
+  const title = `${text} tellings that tell both have them in this order`;
+  return all ? make("span", { class: "share", title }, text) : null;
 }
 
 /** Show what leads from some steps of the outline to others. */

@@ -37,6 +37,9 @@ export function percent(share) {
   return `${Math.round(100 * share)}%`;
 }
 
+/** A probability: nothing that was learned from tellings is quite sure. */
+export const chance = (share) => percent(Math.min(share, 0.999));
+
 /** A name, its share as a number and as a bar; a button if something is to happen. */
 export function shareRow(name, share, onclick) {
   const row = [

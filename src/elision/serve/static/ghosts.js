@@ -1,11 +1,17 @@
 // What was left out, in words: one ghost line in a gap, as dark as it is probable, or a thin tick.
 
-import { cut, make, named, percent } from "./dom.js";
+import { chance, cut, make, named } from "./dom.js";
 
 const LISTED = 0.05; // steps of a gap less probable than this are not named
 const TICK = 0.1; // gaps less probable than this have no tick
 const NAMED = 4;
-const PROBABLE = 0.25; // share of the likeliest next event that is worth the word
+const PROBABLE = 0.5; // steps more probable than this are never folded away
+const WORDS = [
+  { word: "surely", least: 0.95, last: " and " },
+  { word: "probably", least: PROBABLE, last: " and " },
+  { word: "perhaps", least: 0, last: " or " },
+];
+const NEXT = 0.25; // share of the likeliest next event that is worth the word
 const PALEST = 0.84; // paler is not legible
 
 /** How dark what is so probable is drawn; it stays legible. */
@@ -41,16 +47,33 @@ export function gapContent({ gap, answer, steps, least, open, onTake, onToggle }
   if (!gap.steps.length || (gap.something < TICK && !isSaid(gap, least))) return flags;
   if (!isSaid(gap, least) && !open) return [tick(gap, onToggle), ...flags];
   const every = gap.steps.filter((step) => answer.steps[step].unsaid >= LISTED);
-  const chosen = open ? every : namedSteps(gap, answer, least).slice(0, NAMED);
+  const chosen = open ? every : shortened(namedSteps(gap, answer, least), answer);
   const rest = every.filter((step) => !chosen.includes(step)).length;
-  const surely = chosen.every((step) => answer.steps[step].unsaid >= 0.5);
-  const words = chosen.map((step) => taken(steps[step], answer.steps[step].unsaid, onTake));
-  const lead = `something was left out here (${percent(gap.something)}): ${gap.something >= 0.5 ? "probably" : "perhaps"} `;
+  const words = worded(chosen, answer, (step, share, sure) =>
+    taken(steps[step], share, onTake, { number: !sure }),
+  );
+  const lead = `something was left out here (${chance(gap.something)}): `;
   const more = rest || open ? toggle(open, rest, gap, least, onToggle) : null;
-  return [
-    make("span", { class: "ghost", ...ink(gap.something) }, lead, ...joined(words, surely), more),
-    ...flags,
-  ];
+  return [make("span", { class: "ghost", ...ink(gap.something) }, lead, ...words, more), ...flags];
+}
+
+/** Steps that are named: all above even odds, and some of the others. */
+function shortened(steps, answer) {
+  const others = steps.filter((step) => answer.steps[step].unsaid < PROBABLE).slice(NAMED);
+  return steps.filter((step) => !others.includes(step));
+}
+
+/** "surely this and that; probably this (72%); perhaps this (11%) or that (9%)". */
+function worded(steps, answer, show) {
+  const share = (step) => answer.steps[step].unsaid;
+  return WORDS.map(({ word, least, last }, at) => {
+    const most = WORDS[at - 1]?.least ?? Infinity;
+    const here = steps.filter((step) => share(step) >= least && share(step) < most);
+    const shown = here.map((step) => show(step, share(step), word === "surely"));
+    return here.length ? [`${word} `, ...joined(shown, last)] : [];
+  })
+    .filter((part) => part.length)
+    .flatMap((part, at) => (at ? ["; ", ...part] : part));
 }
 
 /** What probably comes next, as a ghost line below the last one. */
@@ -59,11 +82,11 @@ export function nextContent({ answer, offered, onTake }) {
   const words = offered.slice(0, 3).map(({ event, words: said, probability }) =>
     taken({ event, words: said }, probability, () => onTake(event, said)),
   );
-  const lead = offered[0]?.probability >= PROBABLE ? "next, probably " : "next, perhaps ";
-  return words.length ? [lead, ...joined(words, false)] : [];
+  const lead = offered[0]?.probability >= NEXT ? "next, probably " : "next, perhaps ";
+  return words.length ? [lead, ...joined(words, " or ")] : [];
 }
 
-function taken(step, share, onTake) {
+function taken(step, share, onTake, { number = true } = {}) {
   return make(
     "button",
     {
@@ -75,19 +98,20 @@ function taken(step, share, onTake) {
       onclick: () => onTake(step),
     },
     named(cut(step.words, 80)),
-    make("span", { class: "share" }, ` ${percent(share)}`),
+    make("span", { class: number ? "odds" : "unseen" }, " (", shown(share), ")"),
   );
 }
 
-function joined(words, surely) {
-  const last = surely ? " and " : " or ";
+const shown = (share) => make("span", { class: "share" }, chance(share));
+
+function joined(words, last) {
   return words.flatMap((word, at) =>
     at === 0 ? [word] : [at === words.length - 1 ? last : ", ", word],
   );
 }
 
 function tick(gap, onToggle) {
-  const text = `Something may have been left out here (${percent(gap.something)})`;
+  const text = `Something may have been left out here (${chance(gap.something)})`;
   return make(
     "button",
     { type: "button", class: "tick", "aria-label": text, title: text, onclick: onToggle },

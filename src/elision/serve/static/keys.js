@@ -1,11 +1,8 @@
 // What the keys do in a line of the telling.
 
-import { isSaid, likeliest } from "./ghosts.js";
-
 export class Keys {
   constructor(telling) {
     this.telling = telling;
-    this.leaving = false; // whether Tab leads on, whatever is offered
     this.dismissed = null; // the line for which nothing is to be offered any more
   }
 
@@ -21,56 +18,36 @@ export class Keys {
     const isLast = at === telling.lines.length - 1;
     const keys = {
       Enter: () => this.enter(field, at),
-      Tab: () => !event.shiftKey && this.tab(at),
+      Tab: () => !event.shiftKey && this.take(),
       Escape: () => this.escape(at),
       ArrowDown: () => suggestions.move(1) || (atEnd && telling.go(at + 1)),
       ArrowUp: () => suggestions.move(-1) || (atStart && telling.go(at - 1)),
       Backspace: () => atStart && at > 0 && telling.join(at),
       Delete: () => atEnd && start === end && !isLast && telling.join(at + 1),
     };
-    if (event.key !== "Escape" && event.key !== "Tab") this.leaving = false;
     if (keys[event.key]?.()) event.preventDefault();
   }
 
-  /** Enter takes what is offered, or goes on to another line. */
+  /** Enter takes what is chosen or goes on to another line; on the empty last one, that is all. */
   enter(field, at) {
     const { telling } = this;
-    if (this.take(at)) return true;
+    if (this.take()) return true;
     const { value, selectionStart, selectionEnd } = field;
     if (value.trim()) telling.cut(at, value.slice(0, selectionStart), value.slice(selectionEnd));
+    else if (at === telling.lines.length - 1) telling.finishIfTold();
     return true;
   }
 
-  /** Tab takes what is offered here; after Escape, or where nothing is, it leads on. */
-  tab(at) {
-    const { telling } = this;
-    if (this.leaving) return false;
-    const gap = telling.answer?.gaps[at + 1];
-    if (telling.suggestions.chosen === null && gap && isSaid(gap, telling.least)) {
-      telling.insert(at + 1, telling.steps[likeliest(gap, telling.answer)].words);
-      return true;
-    }
-    return this.take(at);
-  }
-
-  /** Take the event that fits the line, or on the empty last line what probably comes next. */
-  take(at) {
-    const { telling } = this;
-    if (telling.suggestions.chosen !== null) {
-      telling.take(telling.suggestions.chosen);
-      return true;
-    }
-    const isOpen = at === telling.lines.length - 1 && !telling.lines[at].trim();
-    const [best] = isOpen ? telling.offered() : [];
-    if (!best) return false;
-    telling.take(best.event, best.words);
+  /** Take the event that completes what was typed, if one is chosen; else Tab leads on. */
+  take() {
+    const { suggestions } = this.telling;
+    if (suggestions.chosen === null) return false;
+    this.telling.take(suggestions.chosen);
     return true;
   }
 
   escape(at) {
     this.dismissed = this.telling.lines[at];
-    if (this.telling.suggestions.close()) return true;
-    this.leaving = true;
-    return false;
+    return this.telling.suggestions.close();
   }
 }

@@ -31,7 +31,7 @@ export class Looked {
 
   /** Show a file for the first time: nothing was said about it by hand yet. */
   begin(found) {
-    this.choices = { columns: {}, sentences: null, names: {} };
+    this.choices = { columns: {}, sentences: null, each_row: null, names: {} };
     this.show(found);
     this.place.scrollIntoView({ block: "nearest" });
     (this.place.querySelector("select[data-missing]") ?? byId("learn-it"))?.focus();
@@ -70,14 +70,15 @@ export class Looked {
         ),
       );
     const taken = new Map(
-      ROLES.filter(([role]) => found.chosen[role]).map(([role]) => [found.chosen[role], role]),
+      ROLES.filter(([role]) => !found.each_row && found.chosen[role]).map(([role]) => [found.chosen[role], role]),
     );
     const mark = (name) => ({ class: taken.has(name) ? "taken" : null });
     return make(
       "fieldset",
       { class: "columns" },
-      make("legend", {}, "Which column is which?"),
-      make("div", { class: "roles" }, ...ROLES.map(select)),
+      make("legend", {}, found.each_row ? "Each row is one telling" : "Which column is which?"),
+      ...(found.each_row === null ? [] : [this.shape(found)]),
+      ...(found.each_row ? [] : [make("div", { class: "roles" }, ...ROLES.map(select))]),
       make(
         "div",
         { class: "scrolled", tabindex: "0", role: "group", "aria-label": "The first rows" },
@@ -116,6 +117,28 @@ export class Looked {
     );
   }
 
+  /** Whether a row of the table is an event or a telling. */
+  shape(found) {
+    const radio = (each_row, text) =>
+      make(
+        "label",
+        {},
+        make("input", {
+          type: "radio",
+          name: "shape",
+          checked: found.each_row === each_row,
+          onchange: () => this.choose({ each_row }),
+        }),
+        text,
+      );
+    return make(
+      "div",
+      { class: "kind" },
+      radio(false, "each row is one event: the telling is named in a column"),
+      radio(true, "each row is one telling: its events stand side by side"),
+    );
+  }
+
   kind(found) {
     const radio = (sentences, text) =>
       make(
@@ -141,11 +164,12 @@ export class Looked {
 
   /** What was said by hand, and what is shown besides: it is to be learned as it was seen. */
   seen() {
-    const { chosen, sentences, recognised } = this.found;
+    const { chosen, sentences, recognised, each_row } = this.found;
     const { choices } = this;
     return {
       ...choices,
       columns: chosen,
+      each_row,
       sentences: choices.sentences ?? (recognised ? sentences : null),
     };
   }

@@ -1,7 +1,7 @@
 // The page: what is shown, and what happens when something changes.
 
 import { ask, askFile, get, isAborted, scriptPath } from "./api.js";
-import { announce, byId, complain, cut, keep, make, percent } from "./dom.js";
+import { announce, byId, chance, complain, cut, keep, make } from "./dom.js";
 import { isSaid, namedSteps } from "./ghosts.js";
 import { Learning } from "./learning.js";
 import { readLink, writeLink, writeSoon } from "./link.js";
@@ -16,6 +16,7 @@ import { startTheme } from "./theme.js";
 const VIEWS = ["explore", "scripts", "learn"];
 const PAUSE = 5; // milliseconds between two keys within which nothing is asked
 const PATIENCE = 150; // after which the page says that it is at work
+const LOCAL = /^(localhost|127\.|\[::1\])/; // addresses that mean another machine elsewhere
 const REST = 500; // without a key, after which a line counts as written, and other scripts are asked
 
 const page = {
@@ -44,7 +45,8 @@ const pictures = new Pictures({ page, remember, attempt, onStates: () => restore
 const player = new Player({ onFrame: showFrame, onEnd: endPlay });
 new Learning({
   onLearned: addLearned,
-  onOpen: openScript,
+  // Another script begins with an example of its own.
+  onOpen: (id) => openScript(id, id === page.script?.id ? {} : { telling: "", done: "" }),
   onView: () => page.state.view !== "learn" && openView("learn"),
 });
 new Tellings(byId("tellings"));
@@ -98,8 +100,9 @@ async function addLearned(id) {
   return page.scripts.find((one) => one.id === id);
 }
 
-function openScript(id) {
-  turnTo({ view: "explore", script: id, step: "", state: "", search: "", box: "", least: "" });
+function openScript(id, changes = {}) {
+  const anew = { step: "", state: "", search: "", box: "", least: "" };
+  turnTo({ view: "explore", script: id, ...anew, ...changes });
   return attempt(load);
 }
 
@@ -131,7 +134,7 @@ async function loadScript() {
   byId("summary").textContent = summary;
   const kind = sentences ? "sentence" : "event";
   byId("hint").textContent =
-    `In solid ink what is told, in amber what was probably left out. Change any line: one ${kind} each, ? for what you do not know. A click or Tab puts an amber step in, Enter goes on to the next line.`;
+    `In solid ink what is told, in amber what was probably left out. Change any line: one ${kind} each, ? for what you do not know. A click puts an amber step in, Ctrl+Z takes it back. Enter goes on to the next line; on the empty last one, that is all.`;
   byId("examples").replaceChildren(
     "Examples:",
     ...examples.map((example) =>
@@ -151,15 +154,23 @@ async function bringBack() {
   const least = say !== "" && share >= 0.05 && share <= 0.95 ? share : 0.5;
   byId("say").value = Math.round(100 * (1 - least));
   telling.least = least;
+  showLeast();
   const [first] = page.script.examples;
   page.isExample = !text && Boolean(first);
-  if (page.isExample) telling.set(first.telling.join("\n"), { finished: true });
-  else telling.set(text, { finished: done === "1" });
+  if (page.isExample) telling.set(first.telling.join("\n"), { finished: true, anew: true });
+  else telling.set(text, { finished: done === "1", anew: true });
   await restore();
   await pictures.restore();
 }
 
 // --- the telling ------------------------------------------------------------------------------
+
+/** Say in words how much is said. */
+function showLeast() {
+  const text = `only what is at least ${Math.round(100 * telling.least)}% sure`;
+  byId("said").textContent = text;
+  byId("say").setAttribute("aria-valuetext", text);
+}
 
 /** Show a telling that is complete. */
 function tellWhole(lines) {
@@ -222,18 +233,13 @@ function showAnswer(found) {
   const told = found.lines.some((line) => line.heard.length);
   const button = byId("finish");
   button.disabled = !told;
+  button.title = told ? "" : "There is no line yet that the script knows";
   button.textContent = telling.finished ? "Go on writing" : "That is all";
   byId("play").disabled = !told;
-  byId("verdict").textContent = found.judged ? verdict(found.judged) : "";
+  byId("verdict").textContent = found.judged?.summary ?? "";
   byId("verdict").classList.toggle("odd", found.judged?.odd ?? false);
   if (page.isExample) byId("which").replaceChildren();
   announce("telling-shown", { lines: page.lines() });
-}
-
-function verdict({ summary, odd, p }) {
-  if (!odd || p === null) return summary;
-  const share = p < 0.01 ? "Fewer than 1 in 100" : `About ${Math.round(100 * p)} in 100`;
-  return `${summary} ${share} tellings are as unusual.`;
 }
 
 /** Say for those who do not see it what was left out. */
@@ -243,7 +249,7 @@ function speak() {
   const gaps = answer.gaps.filter((gap) => isSaid(gap, least));
   const words = gaps.flatMap((gap) =>
     namedSteps(gap, answer, least).map(
-      (step) => `${cut(steps[step].words, 60)}, ${percent(answer.steps[step].unsaid)}`,
+      (step) => `${cut(steps[step].words, 60)}, ${chance(answer.steps[step].unsaid)}`,
     ),
   );
   const [best] = answer.next;
@@ -290,7 +296,7 @@ async function copyLink() {
   const before = "Copy the link";
   try {
     await navigator.clipboard.writeText(location.href);
-    button.textContent = "Copied";
+    button.textContent = LOCAL.test(location.hostname) ? "Copied, for this machine only" : "Copied";
   } catch {
     button.textContent = "Copy it from the address bar";
   }
@@ -317,6 +323,14 @@ function listen() {
     byId("telling").scrollIntoView({ block: "start" });
   });
   click("finish", () => telling.finish(!telling.finished));
+  click("undo", () => telling.undo());
+  document.addEventListener("keydown", (event) => {
+    const wanted = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
+    const elsewhere = event.target.closest("input, textarea:not(#lines *)");
+    if (!wanted || elsewhere || page.state.view !== "explore") return;
+    event.preventDefault();
+    telling.undo();
+  });
   click("play", () => (player.playing ? player.stop() : player.play(telling.lines.length + 1)));
   for (const kind of ["json", "csv"]) click(`save-${kind}`, () => saveAnswers(kind));
   click("copy", copyLink);
@@ -330,6 +344,7 @@ function listen() {
     const least = 1 - event.target.value / 100;
     remember({ say: least === 0.5 ? "" : least.toFixed(2) });
     telling.say(least);
+    showLeast();
     pictures.mark(telling.answer, least);
   });
   narrow.addEventListener("change", () => page.script && attempt(reshape));

@@ -1,6 +1,6 @@
 // Rows and cells of the matrix of tellings.
 
-import { cut, make, named, percent } from "./dom.js";
+import { chance, cut, make, named, percent } from "./dom.js";
 
 export const ROW = 28; // pixels, as in the style sheet
 const PROBABLE = 0.5;
@@ -35,7 +35,7 @@ export function headRows({ columns, tellings }, chosen, onStep) {
       make("th", { scope: "col", class: "label" }, "Telling"),
       ...columns.map(step),
       other("others", "events that are no step"),
-      other("odd", "how odd it is; bold where hardly any usual telling is as odd"),
+      other("odd", "how odd it is: the more, the odder; 0 is as likely odd as not; bold where hardly any usual telling is as odd"),
     ),
     make(
       "tr",
@@ -87,11 +87,11 @@ function cell(told, unsaid) {
     return make("td", { class: "told", "aria-label": `told ${told} times` }, `${told}×`);
   if (told) return make("td", { class: "told", "aria-label": "told" }, "●");
   if (unsaid < SEEN) return make("td", { "aria-label": "absent" });
-  const number = percent(unsaid) === "100%" ? 100 : Math.min(99, Math.round(100 * unsaid));
+  const number = Math.min(99, Math.round(100 * unsaid));
   const kind = unsaid > PROBABLE ? "unsaid" : "maybe";
   const found = make(
     "td",
-    { class: kind, "aria-label": `unsaid, ${percent(unsaid)}` },
+    { class: kind, "aria-label": `unsaid, ${chance(unsaid)}` },
     String(number),
   );
   found.style.setProperty("--chance", unsaid.toFixed(2));

@@ -1,6 +1,6 @@
 // The outline: laid out once. A telling changes the ink of its steps, never their places.
 
-import { percent } from "./dom.js";
+import { chance } from "./dom.js";
 import { Viewport } from "./viewport.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -60,7 +60,7 @@ function partOf(answer, { step, lines, unsaid, astray }, least, until) {
   }
   const place = answer.gaps.findIndex((gap) => gap.steps.includes(step));
   if (lines.length || unsaid < least || place >= until) return { part: null };
-  return { part: "unsaid", share: unsaid, text: `unsaid ${percent(unsaid)}` };
+  return { part: "unsaid", share: unsaid, text: `unsaid ${chance(unsaid)}` };
 }
 
 /** Room for a few words at the foot of a step's box. */

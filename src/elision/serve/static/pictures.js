@@ -137,11 +137,15 @@ export class Pictures {
 
   /** Show an answer in the drawing; `until` leaves out what comes after so many lines. */
   mark(answer, said, until) {
+    const isOther = answer !== this.answer;
     this.answer = answer;
     this.said = said;
     if (!answer) return;
     if (this.steps.svg) this.steps.mark(answer, said, until);
     if (this.states.svg && answer.path) this.states.mark(answer.path);
+    const details = byId("details");
+    if (isOther && details.dataset.step && !details.contains(document.activeElement))
+      this.tellStep(Number(details.dataset.step));
   }
 
   // --- finding ----------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ export function startSharing(attempt, current) {
         const question = { telling, finished, least, theme: kind === "png" ? shownTheme() : "auto" };
         const made = await askFile(`${scriptPath(script)}/card.${kind}`, question);
         keep(made, `${script}-telling.${kind}`);
-        byId("share").open = false;
       }),
     );
 }

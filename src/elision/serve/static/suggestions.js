@@ -1,6 +1,8 @@
-// Events that fit what is being typed, offered below the line; the first is taken with Enter.
+// Events that fit what is being typed, offered below the line. Enter takes the first if it completes
+// what was typed or is spelt nearly so; any other only once it was chosen.
 
 import { make, named } from "./dom.js";
+import { Spelling } from "./spelling.js";
 
 const MOST = 6;
 
@@ -12,9 +14,18 @@ export class Suggestions {
     this.close();
   }
 
+  set events(events) {
+    this.names = events;
+    this.spelling = new Spelling(events);
+  }
+
+  get events() {
+    return this.names;
+  }
+
   /** The event that Enter would take, null if none is offered. */
   get chosen() {
-    return this.list.hidden ? null : this.offered[this.active];
+    return this.list.hidden ? null : (this.offered[this.active] ?? null);
   }
 
   get shown() {
@@ -47,7 +58,9 @@ export class Suggestions {
     );
     field.closest("li").append(this.list);
     this.list.hidden = false;
-    this.point(0);
+    const [first] = this.offered;
+    const completes = first.toLowerCase().startsWith(line.toLowerCase());
+    this.point(completes || this.spelling.isNearly(line, first) ? 0 : -1);
     return true;
   }
 
@@ -73,6 +86,7 @@ export class Suggestions {
     this.active = number;
     const items = [...this.list.children];
     items.forEach((item, at) => item.setAttribute("aria-selected", at === number));
+    if (number < 0) return this.field.removeAttribute("aria-activedescendant");
     this.field.setAttribute("aria-activedescendant", items[number].id);
     items[number].scrollIntoView({ block: "nearest" });
   }

@@ -3,6 +3,7 @@
 import { byId, make, named, percent } from "./dom.js";
 import { gapContent, isSaid, nextContent } from "./ghosts.js";
 import { Keys } from "./keys.js";
+import { Past } from "./past.js";
 import { Suggestions } from "./suggestions.js";
 
 const MOST_LINES = 100;
@@ -22,6 +23,7 @@ export class Telling {
     this.opened = new Set();
     this.words = new Map(); // how each event is said
     this.keys = new Keys(this);
+    this.past = new Past((any) => (byId("undo").disabled = !any));
     this.suggestions = new Suggestions(byId("suggestions"), (event) => this.take(event));
     this.render();
   }
@@ -30,8 +32,10 @@ export class Telling {
     return this.lines.join("\n").trim() ? this.lines.join("\n").trimEnd() : "";
   }
 
-  /** Put another telling in place of this one. */
-  set(text, { finished = false } = {}) {
+  /** Put another telling in place of this one; `anew` if there is no way back to it. */
+  set(text, { finished = false, anew = false } = {}) {
+    if (anew) this.past.forget();
+    else this.past.keep(this);
     this.lines = text.split("\n").slice(0, MOST_LINES);
     this.finished = finished && Boolean(text.trim());
     if (!this.finished && this.lines.at(-1).trim()) this.lines.push("");
@@ -95,7 +99,6 @@ export class Telling {
       "aria-controls": "suggestions",
       oninput: (event) => this.typed(event.target),
       onkeydown: (event) => this.keys.press(event),
-      onfocus: () => (this.keys.leaving = false),
       onblur: () => this.left(),
     });
     field.value = line;
@@ -242,7 +245,9 @@ export class Telling {
       this.pasting = setTimeout(() => this.pasted(field), 0);
       return;
     }
-    this.lines[this.fields().indexOf(field)] = field.value;
+    const at = this.fields().indexOf(field);
+    this.past.keep(this, at);
+    this.lines[at] = field.value;
     grow(field);
     const row = field.closest(".line");
     row.classList.remove("strange", "odd");
@@ -254,6 +259,7 @@ export class Telling {
   pasted(field) {
     const at = this.fields().indexOf(field);
     const parts = field.value.split("\n");
+    this.past.keep(this);
     this.lines.splice(at, 1, ...parts);
     this.lines.length = Math.min(this.lines.length, MOST_LINES);
     this.answer = null;
@@ -262,6 +268,7 @@ export class Telling {
   }
 
   replace(at, line) {
+    this.past.keep(this);
     this.lines[at] = line;
     this.render(at);
     this.changed({ goesOn: this.finished });
@@ -269,6 +276,7 @@ export class Telling {
 
   /** Put a line in where something was left out. */
   insert(at, line) {
+    this.past.keep(this);
     this.lines.splice(at, 0, line.replaceAll("\n", " "));
     this.opened.clear();
     this.answer = null;
@@ -279,6 +287,7 @@ export class Telling {
   /** Take an event for the line that is being written, and go on below it. */
   take(event, words = this.words.get(event) ?? event) {
     const at = this.writing ?? this.lines.length - 1;
+    this.past.keep(this);
     this.lines[at] = words.replaceAll("\n", " ");
     if (at === this.lines.length - 1) this.lines.push("");
     this.answer = null;
@@ -288,12 +297,32 @@ export class Telling {
 
   /** Say that this is all, or that it is not. */
   finish(finished) {
+    this.past.keep(this);
     this.finished = finished;
     while (finished && this.lines.length > 1 && !this.lines.at(-1).trim()) this.lines.pop();
     if (!finished && this.lines.at(-1).trim()) this.lines.push("");
     this.answer = null;
     this.render(finished ? null : this.lines.length - 1);
     this.onChange();
+  }
+
+  /** Enter below the last line: that is all, if anything was told. */
+  finishIfTold() {
+    if (!this.answer?.lines.some((line) => line.heard.length)) return;
+    this.finish(true);
+    byId("finish").focus();
+  }
+
+  /** Take the last change back. */
+  undo() {
+    const before = this.past.back();
+    if (!before) return;
+    const at = before.lines.findIndex((line, number) => line !== this.lines[number]);
+    Object.assign(this, before);
+    this.answer = null;
+    this.opened.clear();
+    this.render(at < 0 ? null : at);
+    this.changed({ goesOn: true });
   }
 
   /** A line that was left is read as it stands. */
@@ -305,12 +334,6 @@ export class Telling {
     }, 150);
   }
 
-  /** What is offered on the empty last line. */
-  offered() {
-    const shown = this.answer && this.place.querySelector(".gap .next .take");
-    return shown ? this.next() : [];
-  }
-
   go(at) {
     const field = this.fields()[at];
     field?.focus();
@@ -319,6 +342,7 @@ export class Telling {
 
   /** Break a line in two. */
   cut(at, before, after) {
+    this.past.keep(this);
     this.lines.splice(at, 1, before, after);
     this.render(at + 1, 0);
     this.changed();
@@ -327,6 +351,7 @@ export class Telling {
   /** Put a line behind the one before it. */
   join(at) {
     const caret = this.lines[at - 1].length;
+    this.past.keep(this);
     this.lines.splice(at - 1, 2, this.lines[at - 1] + this.lines[at]);
     this.answer = null;
     this.render(at - 1, caret);

@@ -51,9 +51,9 @@ export class Tools {
       "div",
       { class: "tools", role: "group", "aria-label": "Which tellings" },
       ...[this.sort, this.step, this.part, this.after, this.before].map((one) => one.parentNode),
-      make("label", {}, "Words ", this.words),
-      make("label", {}, "Steps ", this.steps.range, this.steps.shown),
-      make("label", {}, "Paths ", this.paths.range, this.paths.shown),
+      make("label", { title: "Only tellings with these words" }, "Words ", this.words),
+      make("label", { title: "Hide the steps that are told least" }, "Steps ", this.steps.range, this.steps.shown),
+      make("label", { title: "Hide the rarest variants" }, "Paths ", this.paths.range, this.paths.shown),
       this.clear,
     );
   }
