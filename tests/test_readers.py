@@ -470,9 +470,9 @@ class TestTables:
                 "^log.csv line 1: no column looks like the case; .* 'who', 'activity' .name it w",
             ),
             (
-                "case,what\n1,a\n",
+                "case,thing\n1,a\n",
                 {},
-                "line 1: no column looks like the activity; .* 'case', 'what'",
+                "line 1: no column looks like the activity; .* 'case', 'thing'",
             ),
             (
                 "case,event,activity\n1,a,b\n",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import elision as el
 from elision.ask.outlined import silences
-from elision.ask.restoring import breaches, gained, left_out
+from elision.ask.restoring import NEARLY, breaches, gained, left_out
 from elision.outline import steps_told
 from elision.serve import messages
 from elision.serve.nearest import Nearest
@@ -71,6 +71,27 @@ def test_the_step_that_comes_last_is_put_last():
         assert found.place[names.index("close door")] == len(told)
         unfinished = left_out(OUTLINE, steps, finished=False, gains=gains)
         assert unfinished.unsaid[names.index("close door")] == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(TELLINGS)
+def test_a_step_gains_nearly_as_much_where_it_is_shown_as_anywhere(told):
+    names = [None if step is None else OUTLINE.steps[step].event for step in told]
+    gains, broken = gained(SCRIPT, OUTLINE, names), breaches(OUTLINE, told)
+    found = left_out(OUTLINE, told, finished=True, gains=gains)
+    for step, place in enumerate(found.place.tolist()):
+        near = gains[:, step] >= gains[:, step].max() - NEARLY
+        assert near[place]
+        assert broken[place, step] == broken[near, step].min()
+        event = OUTLINE.steps[step].event
+        without = [name for name in names if name]
+        at = sum(name is not None for name in names[:place])
+        longer = [*without[:at], event, *without[at:]]
+        numbers = SCRIPT.telling.numbers
+        worths = SCRIPT.telling.worths(
+            [np.array([numbers[name] for name in one], np.int64) for one in (without, longer)]
+        )
+        assert worths[1] - worths[0] == pytest.approx(gains[place, step], abs=1e-9)
 
 
 def shown(held, told, *, finished):

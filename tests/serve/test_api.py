@@ -208,6 +208,8 @@ class TestDrawings:
         assert page.headers["Content-Disposition"].startswith("attachment")
         assert "3 lines told, " in text
         assert "open &lt;b&gt;door" in text
+        assert "surely walk to door and open door; probably greet visitor (" in text
+        assert not re.search(r"\d more\b", text)
         assert "<script" not in text
         assert re.findall(r"(?:href|src|url)\W*[=(]", text) == []
         picture = server.ask("POST", "/api/scripts/answering-the-door/card.png", body).body

@@ -95,7 +95,7 @@ class TestTheTellings:
             elif chance < 0.05:
                 assert label == "absent"
             else:
-                share = ">99%" if 0.995 <= chance < 1 else f"{chance:.0%}"
+                share = ">99%" if chance >= 0.995 else f"{chance:.0%}"
                 assert label == f"unsaid, {share}"
         row.get_by_role("button").click()
         answered(page, "\n".join(told))

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from elision.outline import Outline
     from elision.script import Script
 
+NEARLY = 1.0
+"""Places count as equally good for a step where the telling is less than e times as probable: the
+verdict, which is the telling model's, would not call it out of order there."""
+
 
 class LeftOut(NamedTuple):
     """What was probably left out of a telling.
@@ -50,8 +54,8 @@ def left_out(
 ) -> LeftOut:
     """Say what was left out of a telling, every step at one place.
 
-    That is one where it breaks the outline's order as little as anywhere; of several, the one where
-    it gains the telling most.
+    That is one where the telling gains nearly as much by it as anywhere; of several, the one where
+    it breaks the outline's order least.
 
     Parameters
     ----------
@@ -79,7 +83,7 @@ def left_out(
     """
     where = np.arange(len(told) + 1) if places is None else np.asarray(places, np.int64)
     spread = silences(outline, told)
-    best = _best_places(outline, told, spread if gains is None else gains)
+    best = _best_places(outline, told, spread, gains)
     if not finished:
         spread[-1] = 0.0
         spread[:, best == len(told)] = 0.0
@@ -106,10 +110,17 @@ def gained(
 
 
 def _best_places(
-    outline: Outline, told: Sequence[int | None], worth: NDArray[np.float64]
+    outline: Outline,
+    told: Sequence[int | None],
+    spread: NDArray[np.float64],
+    gains: NDArray[np.float64] | None,
 ) -> NDArray[np.int64]:
-    """Of the places that break the outline's order least, the one that is worth most."""
+    """Of the places that gain nearly most, those that break the order least; of these, the best."""
     broken = breaches(outline, told)
+    worth = spread
+    if gains is not None:
+        worth = gains
+        broken = np.where(gains >= gains.max(axis=0) - NEARLY, broken, len(told) + 1)
     worth = np.where(broken == broken.min(axis=0), worth, -np.inf)
     return np.asarray(worth.argmax(axis=0), np.int64)
 

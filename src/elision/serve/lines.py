@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from elision.serve.shelf import Held
 
 GAPS = frozenset({"?", "…", "..."})
+SPLIT = 4096
+"""Sentences of which it is remembered what they tell."""
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _COMMA = re.compile(r"\s*[,;→>]\s*")
 
@@ -93,15 +97,20 @@ def _parts(held: Held, text: str) -> list[str]:
 
 def _told(held: Held, sentence: str) -> list[str]:
     """The parts of a sentence, if two of them or more stand for different events."""
-    from elision.text.prose import happenings  # noqa: PLC0415 - only for scripts from sentences
-
     if _named(held, sentence) is not None or len(sentence) > LONGEST_SENTENCE:
         return [sentence]
-    parts = happenings(sentence)
+    parts = _happenings(sentence)
     if len(parts) < 2:
         return [sentence]
     heard = {name_of(one) for part in parts for one in held.sentence(part)}
-    return parts if len(heard) > 1 else [sentence]
+    return [*parts] if len(heard) > 1 else [sentence]
+
+
+@lru_cache(SPLIT)
+def _happenings(sentence: str) -> tuple[str, ...]:
+    from elision.text.prose import happenings  # noqa: PLC0415 - only for scripts from sentences
+
+    return tuple(happenings(sentence))
 
 
 def _part(held: Held, number: int, text: str) -> Iterator[Said]:

@@ -5,9 +5,10 @@ import { announce, byId, chance, complain, cut, keep, make } from "./dom.js";
 import { isSaid, namedSteps } from "./ghosts.js";
 import { Learning } from "./learning.js";
 import { readLink, writeLink, writeSoon } from "./link.js";
+import { onUndoKey } from "./past.js";
 import { Pictures, narrow } from "./pictures.js";
 import { Player } from "./play.js";
-import { startSharing } from "./share.js";
+import { copyAddress, startSharing } from "./share.js";
 import { loadScripts, showScripts, showWhich } from "./shelf.js";
 import { Telling } from "./telling.js";
 import { Tellings } from "./tellings.js";
@@ -16,7 +17,6 @@ import { startTheme } from "./theme.js";
 const VIEWS = ["explore", "scripts", "learn"];
 const PAUSE = 5; // milliseconds between two keys within which nothing is asked
 const PATIENCE = 150; // after which the page says that it is at work
-const LOCAL = /^(localhost|127\.|\[::1\])/; // addresses that mean another machine elsewhere
 const REST = 500; // without a key, after which a line counts as written, and other scripts are asked
 
 const page = {
@@ -289,18 +289,10 @@ const saveAnswers = (kind) =>
     keep(await askFile(path, question), `${page.script.id}-answers.${kind}`);
   });
 
-async function copyLink() {
+function copyLink() {
   if (page.isExample) remember({ telling: telling.text, done: telling.finished ? "1" : "" });
   writeLink(page.state);
-  const button = byId("copy");
-  const before = "Copy the link";
-  try {
-    await navigator.clipboard.writeText(location.href);
-    button.textContent = LOCAL.test(location.hostname) ? "Copied, for this machine only" : "Copied";
-  } catch {
-    button.textContent = "Copy it from the address bar";
-  }
-  setTimeout(() => (button.textContent = before), 2000);
+  return copyAddress(byId("copy"));
 }
 
 // --- start ------------------------------------------------------------------------------------
@@ -324,13 +316,7 @@ function listen() {
   });
   click("finish", () => telling.finish(!telling.finished));
   click("undo", () => telling.undo());
-  document.addEventListener("keydown", (event) => {
-    const wanted = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
-    const elsewhere = event.target.closest("input, textarea:not(#lines *)");
-    if (!wanted || elsewhere || page.state.view !== "explore") return;
-    event.preventDefault();
-    telling.undo();
-  });
+  onUndoKey(() => page.state.view === "explore" && telling.undo());
   click("play", () => (player.playing ? player.stop() : player.play(telling.lines.length + 1)));
   for (const kind of ["json", "csv"]) click(`save-${kind}`, () => saveAnswers(kind));
   click("copy", copyLink);

@@ -41,3 +41,13 @@ export class Past {
     this.onChange(false);
   }
 }
+
+/** Hear Ctrl+Z, wherever nothing but the telling is being written. */
+export function onUndoKey(undo) {
+  document.addEventListener("keydown", (event) => {
+    const wanted = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
+    if (!wanted || event.target.closest("input, textarea:not(#lines *)")) return;
+    event.preventDefault();
+    undo();
+  });
+}

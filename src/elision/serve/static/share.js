@@ -4,6 +4,20 @@ import { askFile, scriptPath } from "./api.js";
 import { byId, keep } from "./dom.js";
 import { shownTheme } from "./theme.js";
 
+const LOCAL = /^(localhost|127\.|\[::1\])/; // addresses that mean another machine elsewhere
+
+/** Copy the address of the page, and say so on a button for a moment. */
+export async function copyAddress(button) {
+  const before = "Copy the link";
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = LOCAL.test(location.hostname) ? "Copied, for this machine only" : "Copied";
+  } catch {
+    button.textContent = "Copy it from the address bar";
+  }
+  setTimeout(() => (button.textContent = before), 2000);
+}
+
 /** `current` says what is to be shared: the script, the lines, whether that is all, the threshold. */
 export function startSharing(attempt, current) {
   for (const kind of ["html", "png"])

@@ -1,13 +1,13 @@
 // The telling: one column of lines that are edited in place, with ghost lines between them.
 
-import { byId, make, named, percent } from "./dom.js";
+import { byId, make } from "./dom.js";
 import { gapContent, isSaid, nextContent } from "./ghosts.js";
 import { Keys } from "./keys.js";
+import { notes } from "./notes.js";
 import { Past } from "./past.js";
 import { Suggestions } from "./suggestions.js";
 
 const MOST_LINES = 100;
-const LISTED = 0.05; // what a line stands for less probably is not offered
 
 export class Telling {
   /** `onChange` hears that something was written, `onShow` that more or less is to be said. */
@@ -189,30 +189,9 @@ export class Telling {
     row.classList.toggle("strange", strange);
     row.classList.toggle("odd", shown && line.flags.length > 0);
     row.classList.toggle("open", line.kind === "gap");
-    row.querySelector(".below").replaceChildren(...(shown ? this.below(line, at, strange) : []));
-  }
-
-  /** What is to be said about a line. */
-  below(line, at, strange) {
-    const found = line.flags.map((flag) => make("span", { class: "flag" }, flag.note));
     const put = (event) => () => this.replace(at, this.words.get(event) ?? event);
-    const heard = line.heard.map((one) => one.event).join(", then ");
-    if (heard && heard.toLowerCase() !== line.text.trim().toLowerCase() && line.kind !== "event")
-      found.push(make("span", { class: "means" }, "taken for ", named(heard)));
-    if (strange) {
-      if (!line.flags.length)
-        found.push(make("span", { class: "means" }, "not known here; it is passed over."));
-      if (line.near.length)
-        found.push(make("span", { class: "means" }, "Did you mean ", ...offers(line.near, put), "?"));
-    }
-    const events = line.options
-      .filter((one) => one.probability >= LISTED && line.heard[0]?.event !== one.event)
-      .map((one) => [one.event, percent(one.probability)]);
-    if (events.length && (at !== this.writing || line.kind === "gap")) {
-      const lead = line.kind === "gap" ? "probably " : "or is it ";
-      found.push(make("span", { class: "means" }, lead, ...offers(events, put)));
-    }
-    return found;
+    const below = shown ? notes(line, { strange, isWritten: at === this.writing, put }) : [];
+    row.querySelector(".below").replaceChildren(...below);
   }
 
   /** Say more or less of what was left out. */
@@ -364,13 +343,4 @@ export class Telling {
 function grow(field) {
   field.style.height = "auto";
   field.style.height = `${field.scrollHeight}px`;
-}
-
-function offers(events, put) {
-  return events.flatMap((one, at) => {
-    const [event, share] = Array.isArray(one) ? one : [one, ""];
-    const button = make("button", { type: "button", class: "take", onclick: put(event) }, named(event));
-    if (share) button.append(make("span", { class: "share" }, ` ${share}`));
-    return at === 0 ? [button] : [at === events.length - 1 ? " or " : ", ", button];
-  });
 }
