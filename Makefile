@@ -16,7 +16,9 @@ demo: $(VENV)/.installed
 	mkdir -p build
 	$(BIN)/elision demo -o build/doorbell.json
 
-test: lint types unit interpreted
+test: lint $(WORDNET) $(CHROMIUM)
+	$(MAKE) --no-print-directory -j2 --output-sync=target types unit
+	$(MAKE) --no-print-directory interpreted
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

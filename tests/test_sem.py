@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_checks
 
 import elision as el
-from elision.learn.checkpoint import Checkpoint
+from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.observe import BatchDone, Moved, Stepped
 from elision.scriptfile import dumps
 
@@ -143,9 +143,11 @@ def test_progress_of_another_fit_is_not_taken(tmp_path):
     assert checkpoint.load() is None
     learner.set_params(observer=checkpoint).fit(TELLINGS)
     assert checkpoint.load().seen == len(TELLINGS)
-    assert Checkpoint(tmp_path / "progress", learner, TELLINGS[1:]).load() is None
+    with pytest.raises(OtherRunError, match="other narratives"):
+        Checkpoint(tmp_path / "progress", learner, TELLINGS[1:]).load()
     other = el.SEMHMM(score="marginal")
-    assert Checkpoint(tmp_path / "progress", other, TELLINGS).load() is None
+    with pytest.raises(OtherRunError, match="other settings"):
+        Checkpoint(tmp_path / "progress", other, TELLINGS).load()
     (tmp_path / "progress").write_bytes(b'{"format":')
     with pytest.raises(el.FileFormatError, match="delete it"):
         checkpoint.load()
