@@ -104,6 +104,11 @@ class Terminal:
     def press(self, keys):
         os.write(self._ours, keys.encode())
 
+    def interrupt(self):
+        """Press Ctrl-C as people do, a moment later: before it waits, readline does not hear it."""
+        time.sleep(0.5)
+        self.press("\x03")
+
     def until(self, text):
         """Wait for a text after what was waited for before, and return all up to it."""
         end = time.monotonic() + PATIENCE
@@ -123,6 +128,7 @@ class Terminal:
     def _more(self, end):
         if not select.select([self._ours], [], [], max(0.0, end - time.monotonic()))[0]:
             self.process.kill()
+            self.process.wait()
             raise AssertionError(f"too late, after {self.shown!r}")
         try:
             part = os.read(self._ours, 1 << 16)

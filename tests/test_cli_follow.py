@@ -253,7 +253,7 @@ def test_a_telling_in_a_terminal(elision):
     terminal.press("open")
     terminal.until("open")
     time.sleep(0.5)  # between a key and the next, readline misses signals
-    terminal.press("\x03")  # Ctrl-C ends it
+    terminal.interrupt()  # ends it
     status, shown = terminal.ended()
     assert status == 0
     assert "finished: 0 events told" in shown

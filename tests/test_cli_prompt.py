@@ -151,7 +151,7 @@ def test_a_conversation_in_a_terminal(elision):
     assert "walk to door" in echoed
     terminal.press("close door | nonsense")
     terminal.until("nonsense")
-    terminal.press("\x03")  # Ctrl-C clears the line
+    terminal.interrupt()  # clears the line
     terminal.until("\n> ")
     terminal.press("xyzzy | ?\n")
     assert "unknown event 'xyzzy'" in terminal.until("\n> ")

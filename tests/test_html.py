@@ -223,11 +223,12 @@ def test_the_users_settings_of_matplotlib_change_nothing(drawn):
         assert mpl.rcParams["font.size"] == 30
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_are_text(tame, name):
+@pytest.mark.parametrize("first", range(0, len(HOSTILE), 3))
+def test_hostile_names_are_text(tame, first):
     tags, bars = tame
-    found = result(name, (name, "tea"), {**TOP1, (name, None): 0.1})
-    text = html_report(found, name)
+    corpus, domain, method = (HOSTILE[(first + k) % len(HOSTILE)] for k in range(3))
+    found = result(corpus, (domain, "tea"), {**TOP1, (method, None): 0.1})
+    text = html_report(found, method)
     page = Page(text)
     assert page.tags == tags
     assert "onerror" not in {attribute for _, attribute, _ in page.attributes}
