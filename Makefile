@@ -6,8 +6,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
-# Files go to one process more than there are processors: the page's tests mostly wait for the browser.
-PARALLEL := -q -n $(shell expr $$(nproc) + 1) --dist loadfile
+# Files go to as many processes as there are processors. More would compile the kernels once more each.
+PARALLEL := -q -n auto --dist loadfile
 
 .PHONY: demo test lint types unit interpreted bench bench-results results docs test-lowest coverage clean clean-cache
 

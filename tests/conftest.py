@@ -14,7 +14,7 @@ settings.register_profile(
     "elision",
     deadline=None,  # the first example may compile
     derandomize=True,
-    max_examples=int(os.environ.get("EXAMPLES", "25")),
+    max_examples=int(os.environ.get("EXAMPLES", "15")),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -90,8 +90,8 @@ def temporary_in(folder: Path) -> Iterator[Path]:
     try:
         yield found
     finally:
-        found.unlink(missing_ok=True)
         _unfinished.discard(found)
+        found.unlink(missing_ok=True)
 
 
 def discard_unfinished() -> None:
