@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import dask
 from distributed import Client, LocalCluster
+from distributed.comm import get_address_host_port
 from distributed.deploy import Cluster
 
 from elision import __version__
@@ -74,6 +75,13 @@ def _started(workers: int) -> Iterator[LocalCluster]:
 @contextmanager
 def _client(where: Any) -> Iterator[Client]:
     shown = where if isinstance(where, str) else where.scheduler_address
+    if isinstance(where, str):
+        try:
+            get_address_host_port(where)  # a client that cannot even try would never end
+        except ValueError:
+            raise ClusterError(
+                f"cluster {where!r}, expected 'tcp://10.0.0.1:8786', say, or 'local:4'"
+            ) from None
     log = logging.getLogger("distributed.client")
     level = log.level
     log.setLevel(logging.CRITICAL)  # that the scheduler is lost is said in one line, by us
