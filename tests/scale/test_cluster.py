@@ -255,7 +255,10 @@ def test_tasks_have_few_domains_or_one_large_one():
     [
         ("local:0", "cluster 'local:0', expected a number of processes such as 'local:2'"),
         ("", "a cluster came as '', expected a distributed.Client, an address or 'local:2'"),
-        ("nonsense://x", "no scheduler answers at nonsense://x: "),
+        (
+            "nonsense://x",
+            "cluster 'nonsense://x', expected 'tcp://10.0.0.1:8786', say, or 'local:4'",
+        ),
     ],
 )
 def test_no_cluster(elision, where, said):
