@@ -6,17 +6,18 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
-# Files go to as many processes as there are processors. More would compile the kernels once more each.
+# Files go to as many processes as there are processors.
 PARALLEL := -q -n auto --dist loadfile
 
-.PHONY: demo test lint types unit interpreted bench bench-results results docs test-lowest coverage clean clean-cache
+.PHONY: demo test lint types kernels unit interpreted bench bench-results results docs test-lowest coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
 	$(BIN)/elision demo -o build/doorbell.json
 
-test: lint $(WORDNET) $(CHROMIUM)
-	$(MAKE) --no-print-directory -j2 --output-sync=target types unit
+test: lint
+	$(MAKE) --no-print-directory -j3 --output-sync=target types kernels $(CHROMIUM)
+	$(MAKE) --no-print-directory unit
 	$(MAKE) --no-print-directory interpreted
 
 lint: $(VENV)/.installed-dev
@@ -26,6 +27,10 @@ lint: $(VENV)/.installed-dev
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
+
+# Compiled once here, not in each process of the tests.
+kernels: $(VENV)/.installed-dev
+	$(BIN)/python tools/compile_kernels.py
 
 unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
 	$(BIN)/python -m pytest $(PARALLEL) --doctest-modules src/elision tests
@@ -90,7 +95,7 @@ $(WORDNET):
 	$(SUDO) apt-get install -y -qq wordnet-base
 
 # The browser in which the page is tested.
-$(CHROMIUM):
+$(CHROMIUM): | $(WORDNET)
 	$(SUDO) apt-get update -qq
 	$(SUDO) apt-get install -y -qq chromium
 

@@ -21,7 +21,7 @@ from elision.outline import Alarms
 from elision.scriptfile import dumps, loads
 
 EVENTS = [f"e{number}" for number in range(10)]
-LEARNED, ASKED, CORPORA = 80, 100, 8
+LEARNED, ASKED, CORPORA = 80, 100, 4
 
 
 def telling(rng, told=0.97, astray=1.2):

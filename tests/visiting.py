@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,10 +51,35 @@ def visits(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
     assert problems == []
 
 
-def serious(page: Page) -> list[str]:
-    """What axe-core finds that keeps people out."""
+PICTURES = os.environ.get("SCREENSHOTS")
+"""The folder for pictures of what the tests see, for people to look at."""
+
+
+def shoot(page: Page, name: str, *, full_page: bool = False) -> None:
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=full_page)
+
+
+def shoot_everywhere(page: Page, name: str) -> None:
+    """As wide screens, small ones and phones show it, by day and by night."""
+    if not PICTURES:
+        return
+    for size in ((1440, 900), (1280, 720), (390, 844)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            shoot(page, f"{name}-{size[0]}-{scheme}")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="light")
+
+
+def serious(page: Page, *rules: str) -> list[str]:
+    """What axe-core finds that keeps people out, by all of its rules or by these."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")
+    found = page.evaluate(
+        "rules => axe.run({resultTypes: ['violations'], ...rules.length && {runOnly: rules}})",
+        rules,
+    )
     return [
         f"{one['id']}: {one['nodes'][0]['html'][:120]}"
         for one in found["violations"]

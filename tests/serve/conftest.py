@@ -59,13 +59,6 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
-def screenshots() -> Path:
-    folder = Path("build/screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 @pytest.fixture(scope="module")  # its event loop would be in the way of other modules
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from visiting import answered, line, step, tell, view_box
+from visiting import answered, line, shoot, step, tell, view_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from playwright.sync_api import Page
 
@@ -156,15 +155,13 @@ class TestOutline:
 
 
 class TestStates:
-    def test_the_outline_is_split_into_states(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
+    def test_the_outline_is_split_into_states(self, visit: Callable[..., Page]) -> None:
         page = visit("script=answering-the-doorbell")
         expect(page.locator("#drawing")).to_be_hidden()
         page.get_by_role("button", name="Split into states").click()
         expect(page.locator("#drawing .node.told").first).to_be_visible()
         expect(page.locator("#outline")).to_be_hidden()
-        page.screenshot(path=screenshots / "states.png", full_page=True)
+        shoot(page, "states", full_page=True)
         whole = view_box(page, "#drawing")
         tell(page, "hear doorbell\n?\nopen door")
         expect(page.locator(".node.filled")).to_have_attribute("data-state", "2")

@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import expect
 
 from serving import HOSTILE
-from visiting import kept, line, lines, serious, step, tell, view_box
+from visiting import kept, line, lines, serious, shoot, step, tell, view_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from playwright.sync_api import Page
 
@@ -26,9 +25,7 @@ DOOR = "script=answering-the-door"
 
 
 class TestManyScripts:
-    def test_the_list_shows_sizes_and_pictures(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
+    def test_the_list_shows_sizes_and_pictures(self, visit: Callable[..., Page]) -> None:
         page = visit("view=scripts")
         cards = page.locator("#list > li")
         assert cards.count() >= 4
@@ -36,7 +33,7 @@ class TestManyScripts:
         expect(door).to_contain_text("10 states · 16 edges · 10 events")
         expect(door.locator(".small .node").first).to_be_visible()
         expect(page.locator("#list .small > svg")).to_have_count(cards.count())
-        page.screenshot(path=screenshots / "scripts.png", full_page=True)
+        shoot(page, "scripts", full_page=True)
         door.get_by_role("link", name="answering the doorbell").click()
         expect(page.locator("#name")).to_have_text("answering the doorbell")
 
@@ -97,7 +94,7 @@ class TestLinksAndFiles:
 
 
 class TestEverybody:
-    def test_a_phone_is_wide_enough(self, visit: Callable[..., Page], screenshots: Path) -> None:
+    def test_a_phone_is_wide_enough(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR, size=(390, 844), has_touch=True, is_mobile=True)
         for view in ("Explore", "Scripts", "Learn"):
             page.get_by_role("link", name=view, exact=True).click()
@@ -111,33 +108,32 @@ class TestEverybody:
         expect(page.locator("#details h3")).to_have_text("open door")
         page.get_by_role("button", name="with a gap").tap()
         expect(page.locator("#lines .open")).to_be_visible()
-        page.screenshot(path=screenshots / "phone.png", full_page=True)
+        shoot(page, "phone", full_page=True)
         page.get_by_role("button", name="Keep in sight").tap()
         page.evaluate("scrollTo(0, 0)")
         for place in (line(page, 1), page.locator("#outline .step.told").first):
             expect(place).to_be_in_viewport()
-        page.screenshot(path=screenshots / "phone-both.png")
+        shoot(page, "phone-both")
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_nobody_is_kept_out(
-        self, visit: Callable[..., Page], theme: str, screenshots: Path
-    ) -> None:
+    def test_nobody_is_kept_out(self, visit: Callable[..., Page], theme: str) -> None:
         page = visit("script=making-tea", color_scheme=theme)
-        assert serious(page) == []
+        rules = () if theme == "light" else ("color-contrast",)  # the rest is the same at night
+        assert serious(page, *rules) == []
         tell(page, "I boiled the water.\n?\nI did the usual thing.\nI drank the tea.", done=True)
         page.get_by_label("How much is said").fill("90")
         page.locator("#outline .step[data-step]").nth(2).click()
         page.get_by_label("Find a step").fill("tea")
         page.locator("#share summary").click()
-        assert serious(page) == []
-        page.screenshot(path=screenshots / f"tea-{theme}.png", full_page=True)
+        assert serious(page, *rules) == []
+        shoot(page, f"tea-{theme}", full_page=True)
         page.get_by_role("button", name="Split into states").click()
         expect(page.locator("#drawing .node").first).to_be_visible()
-        assert serious(page) == []
+        assert serious(page, *rules) == []
         for view in ("Scripts", "Learn"):
             page.get_by_role("link", name=view, exact=True).click()
             page.wait_for_timeout(200)
-            assert serious(page) == []
+            assert serious(page, *rules) == []
 
     def test_what_was_left_out_is_spoken(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)
@@ -160,9 +156,7 @@ class TestEverybody:
         page.wait_for_selector("body[data-ready]")
         assert page.evaluate(paper) != light
 
-    def test_hostile_names_are_text(
-        self, visit: Callable[..., Page], server: Running, screenshots: Path
-    ) -> None:
+    def test_hostile_names_are_text(self, visit: Callable[..., Page], server: Running) -> None:
         scripts = server.ask("GET", "/api/scripts").json["scripts"]
         number = next(one["id"] for one in scripts if "hostile" in one["id"])
         page = visit(f"script={number}")
@@ -175,6 +169,6 @@ class TestEverybody:
         assert "pwned" not in page.title()
         assert page.locator("#explore script, #explore img").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-        page.screenshot(path=screenshots / "hostile.png", full_page=True)
+        shoot(page, "hostile", full_page=True)
         page.get_by_role("link", name="Scripts", exact=True).click()
         expect(page.locator("#list > li", has_text="<b onclick").first).to_be_visible()

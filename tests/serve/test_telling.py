@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import elision as el
-from visiting import answered, finish, kept, line, lines, serious, tell
+from visiting import answered, finish, kept, line, lines, serious, shoot, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ SCRIPTS = ["answering-the-doorbell", "making-tea", "answering-the-door", "ticket
 class TestFirstSight:
     @pytest.mark.parametrize("script", SCRIPTS)
     def test_an_example_is_there_to_be_read_above_the_fold(
-        self, visit: Callable[..., Page], screenshots: Path, script: str
+        self, visit: Callable[..., Page], script: str
     ) -> None:
         page = visit(f"script={script}", size=(1280, 720))
         first = line(page, 1)
@@ -74,7 +74,7 @@ class TestFirstSight:
         assert place
         assert place["y"] < 720
         expect(page.locator("#outline .step.told").first).to_be_visible()
-        page.screenshot(path=screenshots / f"first-{script}.png")
+        shoot(page, f"first-{script}")
 
     def test_an_example_is_not_put_into_the_link(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)
@@ -319,14 +319,12 @@ class TestWriting:
         answered(page, "hear doorbell\nwalk to door")
         expect(line(page, 3)).to_be_focused()
 
-    def test_events_are_offered_while_typing(
-        self, visit: Callable[..., Page], screenshots: Path
-    ) -> None:
+    def test_events_are_offered_while_typing(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)
         page.get_by_role("button", name="Write your own").click()
         line(page, 1).press_sequentially("door")
         assert "open door" in page.get_by_role("option").all_inner_texts()
-        page.screenshot(path=screenshots / "suggestions.png")
+        shoot(page, "suggestions")
         expect(page.locator('[role="option"][aria-selected="true"]')).to_have_count(0)
         page.keyboard.press("ArrowDown")
         chosen = page.locator('[role="option"][aria-selected="true"]').inner_text()
@@ -401,9 +399,7 @@ class TestPlayAndShare:
         assert len(seen) > 3
         assert page.locator(marked).count() == whole
 
-    def test_a_page_and_a_card_are_made(
-        self, visit: Callable[..., Page], screenshots: Path, tmp_path: Path
-    ) -> None:
+    def test_a_page_and_a_card_are_made(self, visit: Callable[..., Page], tmp_path: Path) -> None:
         page = visit(DOOR)
         tell(page, "hear doorbell\nopen door\nclose door", done=True)
         unsaid = page.locator("#outline .step.unsaid").count()
@@ -411,7 +407,6 @@ class TestPlayAndShare:
         assert f"3 lines told, {unsaid} step".encode() in card
         picture = kept(page, "A card (PNG)")
         assert picture.startswith(b"\x89PNG")
-        (screenshots / "card.png").write_bytes(picture)
         (tmp_path / "card.html").write_bytes(card)
         shown = page.context.new_page()
         asked: list[str] = []

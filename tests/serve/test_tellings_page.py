@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 import elision as el
 from serving import Running
-from visiting import answered, lines, serious, step, tell, visits
+from visiting import answered, lines, serious, shoot, shoot_everywhere, step, tell, visits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,29 +51,18 @@ def choose_file(page: Page, path: Path) -> None:
     page.get_by_label("Drop a file anywhere").set_input_files(path)
 
 
-def shoot(page: Page, folder: Path, name: str) -> None:
-    """Keep what is seen, as wide screens, small ones and phones show it, by day and by night."""
-    for size in ((1440, 900), (1280, 720), (390, 844)):
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.screenshot(path=folder / f"{name}-{size[0]}-{scheme}.png")
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.emulate_media(color_scheme="light")
-
-
 class TestTheTellings:
     def test_nothing_given_shows_an_example_with_its_tellings(
-        self, visit_example: Callable[..., Page], screenshots: Path
+        self, visit_example: Callable[..., Page]
     ) -> None:
         page = visit_example()
         expect(page.locator("#name")).to_have_text("answering the doorbell")
         expect(page.locator("#own")).to_contain_text("built-in example")
         expect(page.locator("#tellings .count")).to_have_text("20 tellings, 19 variants.")
         assert serious(page) == []
-        shoot(page, screenshots, "example")
+        shoot_everywhere(page, "example")
         page.locator("#tellings").scroll_into_view_if_needed()
-        shoot(page, screenshots, "matrix")
+        shoot_everywhere(page, "matrix")
 
     def test_cells_say_what_the_outline_says_and_a_click_loads_the_row(
         self, visit_example: Callable[..., Page]
@@ -194,7 +183,7 @@ class TestTheTellings:
 
 class TestLearning:
     def test_the_columns_of_a_table_are_chosen_and_the_script_explored(
-        self, visit_example: Callable[..., Page], tmp_path: Path, screenshots: Path
+        self, visit_example: Callable[..., Page], tmp_path: Path
     ) -> None:
         (tmp_path / "log.csv").write_text(TABLE, encoding="utf-8")
         page = visit_example()
@@ -208,7 +197,7 @@ class TestLearning:
         page.get_by_label("What happened").select_option("Schritt")
         expect(page.locator("#looked .first li").first).to_have_text("klingeln", timeout=LONG)
         assert serious(page) == []
-        shoot(page, screenshots, "columns")
+        shoot_everywhere(page, "columns")
         page.get_by_role("button", name="Learn from these 12 tellings").click()
         explore = page.get_by_role("button", name="Explore it")
         expect(explore).to_be_focused(timeout=LONG)
@@ -222,7 +211,7 @@ class TestLearning:
         assert set(lines(page)) <= set(el.load(waiting.value.path()).events)  # not the old telling
 
     def test_sentences_are_recognised_and_names_given_by_hand(
-        self, visit_example: Callable[..., Page], tmp_path: Path, screenshots: Path
+        self, visit_example: Callable[..., Page], tmp_path: Path
     ) -> None:
         labelled = el.read(Path(el.__file__).with_name("data") / "tellings.jsonl")
         told = [one.steps or () for one in labelled.domain("making tea")]
@@ -237,7 +226,7 @@ class TestLearning:
         expect(names).to_be_visible(timeout=LONG)
         first = int(re.findall(r"\d+", names.inner_text())[0])
         names.locator("summary").click()
-        page.screenshot(path=screenshots / "names.png")
+        shoot(page, "names")
         fields = names.get_by_role("textbox")
         fields.nth(1).fill(fields.nth(0).input_value())
         fields.nth(2).fill("something of my own")
@@ -261,7 +250,7 @@ class TestLearning:
         expect(page.get_by_label("events:")).to_be_focused()
 
     def test_stop_survives_a_reload(
-        self, visit_example: Callable[..., Page], tmp_path: Path, screenshots: Path
+        self, visit_example: Callable[..., Page], tmp_path: Path
     ) -> None:
         rng = random.Random(0)  # all different, so that each costs its time
         steps = [f"step {number}" for number in range(40)]
@@ -272,7 +261,7 @@ class TestLearning:
         page.get_by_role("button", name="Learn from").click(timeout=LONG)
         expect(page.locator("#stage")).to_contain_text("steps and their order", timeout=LONG)
         expect(page.locator("#chart")).to_contain_text("seconds")
-        shoot(page, screenshots, "progress")
+        shoot_everywhere(page, "progress")
         page.reload()
         expect(page.locator("#stage")).to_contain_text("long, 3000 tellings:")
         page.get_by_role("button", name="Stop").click()
