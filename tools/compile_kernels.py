@@ -2,8 +2,8 @@
 
     python tools/compile_kernels.py
 
-Numba keeps what it compiles beside the modules. The first process that calls a kernel compiles it, and so
-do all others that come to it before it is kept.
+Numba keeps what it compiles beside the modules. The first process that calls a kernel compiles
+it, and so do all others that come to it before it is kept.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ TELLING = ["hear doorbell", None, "open door"]
 
 
 def main() -> None:
+    """Learn by every score, and ask most questions."""
     tellings = el.examples.doorbell_tellings()
     script = el.ScriptLearner().fit(tellings).script_
     for answering in (script, el.examples.doorbell()):
