@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from elision import set_threads
 from elision.lattice import Lattice, Parameters
-from elision.observations import Packed, Packer
+from elision.values.observations import Packed, Packer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

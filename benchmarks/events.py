@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elision.corpus import Corpus
 from elision.evaluate.events import own_tellings
-from elision.narrative import Narrative
 from elision.readers import read
 from elision.text.extract import EventExtractor
 from elision.text.parse import RuleParser
 from elision.text.vectors import installed
 from elision.text.wordnet import WordNet
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import elision as el
 from elision.learn.observe import BatchDone, Event, Moved, Stepped
-from elision.learning import METHODS, make_learner
+from elision.pipeline.learning import METHODS, make_learner
 
 if TYPE_CHECKING:
     from elision.learn.counts import CountsModel

@@ -46,7 +46,7 @@ from elision.evaluate.repairing import (
 from repair_peers import NOISES, Alignments, BidirectionalLSTM, align, heuristics, inductive, log_of
 
 if TYPE_CHECKING:
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 OWN = next(iter(METHODS))
 """Our method: the first of the measure."""

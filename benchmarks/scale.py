@@ -242,7 +242,7 @@ def exponent(numbers: Sequence[int], seconds: Sequence[float]) -> float | None:
 def e_step(number: int, repeats: int) -> dict[str, Any]:
     """An E-step over a packed corpus, part by part, from disk and from memory in turns."""
     from elision.lattice import Lattice
-    from elision.observations import Packer
+    from elision.values.observations import Packer
 
     el.set_threads(1)
     source = Source(seed=0)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from elision.lattice import Parameters
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 RTOL = 1e-9
 ATOL = 1e-12

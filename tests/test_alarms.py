@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import elision as el
 import naive_follow as twin
-from elision.ask._passing import EXPECTED
+from elision.ask.engine.passing import EXPECTED
 from elision.ask.follow import Skipped
+from elision.files.script import dumps, loads
 from elision.learn import alarms as module
 from elision.learn.alarms import LEAST_TELLINGS, QUIET, TIE, with_alarms
 from elision.learn.outline import learn_outline
 from elision.learn.sharp import sharp_script
-from elision.outline import Alarms
-from elision.scriptfile import dumps, loads
+from elision.values.outline import Alarms
 
 EVENTS = [f"e{number}" for number in range(10)]
 LEARNED, ASKED, CORPORA = 80, 100, 4

@@ -11,9 +11,9 @@ import elision as el
 import naive
 import naive_ask
 from asked import close, named, script_of, told, with_gaps
-from elision.ask import _best_first
+from elision.ask.engine import best_first
 from elision.ask.fill import fill_gaps, overall
-from elision.ask.questions import Questions
+from elision.values.questions import Questions
 from models import models
 
 pytestmark = pytest.mark.numerical
@@ -102,8 +102,8 @@ def test_a_beam_returns_true_probabilities(case, top):
     script = script_of(model)
     expected = naive_ask.joint(model, narrative)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_best_first, "MOST_EXPANDED", 1)
-        patch.setattr(_best_first, "BEAM", 2)
+        patch.setattr(best_first, "MOST_EXPANDED", 1)
+        patch.setattr(best_first, "BEAM", 2)
         found = script.fill(named(narrative, len(script.events)), joint=True, top=top)
     assert found.answers
     assert not found.exact or len(found.answers) == top

@@ -158,7 +158,7 @@ def hard_to_reach():
     )
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning:elision._kernels")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:elision.kernels.passes")
 def test_a_state_that_would_do_far_better_if_only_it_were_reached():
     """From "k" all would be easy, but to get there one must tell "x" where it hardly does.
 

@@ -16,8 +16,8 @@ from rich.cells import cell_len
 import commands
 import elision as el
 from commands import files, write
-from elision.library import Library
 from elision.terminal import plain
+from elision.values.library import Library
 
 DOORBELL = el.examples.doorbell()
 TELLINGS = el.examples.doorbell_tellings()

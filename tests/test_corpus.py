@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elision.corpus import Corpus
 from elision.errors import InputError
-from elision.narrative import Narrative
 from elision.readers import read
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ from elision.evaluate.task_graphs import (
     read_task_graphs,
     spoilt,
 )
-from elision.outline import Outline, Step, Unit
+from elision.values.outline import Outline, Step, Unit
 
 # Boil and warm in any order, both before pour; drink comes last.
 TEA = {

@@ -21,7 +21,7 @@ from elision.evaluate.silences import (
     silences_of,
     simulate,
 )
-from elision.outline import Outline, Step, Unit
+from elision.values.outline import Outline, Step, Unit
 
 POST = [
     ["write", "seal", "stamp", "post"],

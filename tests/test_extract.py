@@ -13,14 +13,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
-from elision.corpus import Corpus
 from elision.errors import FileFormatError, InputError
 from elision.evaluate.events import b_cubed, own_tellings
-from elision.narrative import Narrative
-from elision.observations import Packer
 from elision.text import vectors
 from elision.text.extract import EventExtractor
 from elision.text.parse import Clause, RuleParser
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
+from elision.values.observations import Packer
 
 DOORBELL = "answering the doorbell"
 TINY = [

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import elision as el
 import naive_follow as twin
-from elision.ask._filters import StateFilter, TellingFilter, first_filter
-from elision.ask._passing import EXPECTED, LARGEST_ODDS, Passing
+from elision.ask.engine.filters import StateFilter, TellingFilter, first_filter
+from elision.ask.engine.passing import EXPECTED, LARGEST_ODDS, Passing
 from elision.ask.follow import Follower, OutOfOrder, Skipped
 from elision.ask.follow_many import NONE_BY_EVENTS
-from elision.library import Library
-from elision.outline import Outline, Step, Unit
+from elision.values.library import Library
+from elision.values.outline import Outline, Step, Unit
 from models import RTOL, events, models
 
 TEA = """

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import elision as el
-from elision.corpus import Corpus
 from elision.errors import InputError
-from elision.narrative import Narrative
 from elision.readers import read
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from pathlib import Path

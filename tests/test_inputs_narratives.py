@@ -9,9 +9,9 @@ import pytest
 
 import elision as el
 from elision.ask.heard import events_of, hear, several, understood
-from elision.ask.questions import Questions
-from elision.library import Library
 from elision.terminal import plain
+from elision.values.library import Library
+from elision.values.questions import Questions
 
 DOORBELL = el.examples.doorbell()
 TOLD = ("hear doorbell", "open door", "close door")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 import naive
 from elision import set_threads
 from elision.lattice import Lattice, Parameters
-from elision.observations import Packer
+from elision.values.observations import Packer
 from models import ATOL, EXAMPLES, RTOL, cases, events, models, pack, parameters
 
 pytestmark = pytest.mark.numerical

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import elision as el
 import naive_questions as twin
 from elision.ask import identify as module
-from elision.ask._evidence import (
+from elision.ask.engine.evidence import (
     BROKEN_OFF,
     OPEN,
     STRAY,
@@ -26,10 +26,10 @@ from elision.ask._evidence import (
     log_evidence,
     symbols_of,
 )
-from elision.ask._word_evidence import EVENT_WEIGHT, SCRIPT_WEIGHT, WORD_POWER, Reading
-from elision.ask.hops import Hops
-from elision.library import Library
-from elision.libraryfile import Stored
+from elision.ask.engine.hops import Hops
+from elision.ask.engine.word_evidence import EVENT_WEIGHT, SCRIPT_WEIGHT, WORD_POWER, Reading
+from elision.files.library import Stored
+from elision.values.library import Library
 from models import ATOL, RTOL, events, models
 
 
@@ -271,7 +271,7 @@ def test_saving_again_replaces_the_library(tmp_path):
 
 
 def test_a_write_that_fails_leaves_the_old_library(tmp_path, monkeypatch):
-    from elision import libraryfile
+    from elision.files import library as libraryfile
 
     library().save(tmp_path / "books")
 
@@ -297,7 +297,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
 
 def _edit(folder, change):
     """Change the index and mend its checksum, as an attacker or a careless hand might."""
-    from elision.scriptfile import with_checksum
+    from elision.files.script import with_checksum
 
     path = folder / "library.json"
     index = json.loads(path.read_bytes())

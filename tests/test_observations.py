@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elision as el
-from elision.observations import Packed, Packer, real, short
+from elision.values.observations import Packed, Packer, real, short
 from models import EXAMPLES, RTOL, events, observations
 
 WORDS = ("hear", "walk", "open")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import elision as el
 import naive_questions as twin
 from elision.ask import order as module
-from elision.ask._precedence import improved, precedence
-from elision.ask.hops import Hops
+from elision.ask.engine.hops import Hops
+from elision.ask.engine.precedence import improved, precedence
 from elision.ask.order import order
 from models import ATOL, RTOL, events, models
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import elision as el
 import naive_outlines as naive
-from elision.outline import FIRM, UNSEEN, Outline, Relation, Step, Unit, steps_told
+from elision.values.outline import FIRM, UNSEEN, Outline, Relation, Step, Unit, steps_told
 
 RTOL = 1e-9
 

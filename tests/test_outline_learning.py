@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive_outlines as naive
 from elision.learn import outline as learning
 from elision.learn.outline import learn_outline
-from elision.outline import steps_told
+from elision.values.outline import steps_told
 
 RTOL = 1e-9
 LIBRARY = ["enter", "search", "ask", "read", "borrow", "leave", "sneeze"]

@@ -13,7 +13,6 @@ import pytest
 import elision as el
 from elision.errors import InputError
 from elision.learn.outline import learn_outline
-from elision.outline import Outline, Step, Unit
 from elision.show._boxes import font
 from elision.show._outline_blocks import blocks, loosened
 from elision.show._outline_rows import balanced
@@ -23,6 +22,7 @@ from elision.show.outline_overlay import laid_over, out_of_order
 from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import DARK, LIGHT, style
 from elision.show.words import width
+from elision.values.outline import Outline, Step, Unit
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROUNDED = 0.3

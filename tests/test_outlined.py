@@ -15,8 +15,8 @@ from elision.ask.outlined import places, silences
 from elision.ask.sample import stories
 from elision.ask.who import who
 from elision.errors import FileFormatError
-from elision.outline import steps_told
-from elision.scriptfile import dumps, loads
+from elision.files.script import dumps, loads
+from elision.values.outline import steps_told
 from serving import large
 
 SEEDS = range(4)

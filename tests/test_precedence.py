@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_outlines as naive
+from elision.kernels.precedence import sampled_orders, stays_transitive, telling_log_prob
 from elision.learn import precedence
-from elision.learn._precedence_kernels import sampled_orders, stays_transitive, telling_log_prob
 from elision.learn.precedence import (
     MOST_EVIDENCE,
     MOST_TELLINGS,

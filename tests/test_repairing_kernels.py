@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_repairing as twin
-from elision.repairing import _kernels as kernels
+from elision.kernels import repairing as kernels
 from elision.repairing.completing import Completion
 from elision.repairing.gaps import GapTables, _by_pair, _joined, learn_gaps
 from models import ATOL, RTOL

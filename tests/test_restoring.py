@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import elision as el
 from elision.ask.outlined import silences
 from elision.ask.restoring import NEARLY, breaches, gained, left_out
-from elision.outline import steps_told
 from elision.serve import messages
 from elision.serve.nearest import Nearest
 from elision.serve.restore import restore
 from elision.serve.shelf import Held
+from elision.values.outline import steps_told
 
 SCRIPT = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
 OUTLINE = SCRIPT.outline()

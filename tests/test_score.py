@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import elision as el
 import naive
 import naive_questions as twin
-from elision.ask._conformance import OUT_OF_ORDER
-from elision.ask.hops import Hops, Tables
+from elision.ask.engine.conformance import OUT_OF_ORDER
+from elision.ask.engine.hops import Hops, Tables
+from elision.ask.engine.slips import moves, slips
 from elision.ask.score import Conformances, conform, score
-from elision.ask.slips import moves, slips
 from models import ATOL, RTOL, cases, events, models, pack
 
 pytestmark = pytest.mark.numerical

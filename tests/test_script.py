@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elision as el
-from elision._script_parts import DEEPEST_NOTE, LARGEST_NOTE_BITS, name_states
-from elision.script import ROW_TOLERANCE, Script
+from elision.values._script_parts import DEEPEST_NOTE, LARGEST_NOTE_BITS, name_states
+from elision.values.script import ROW_TOLERANCE, Script
 from models import EXAMPLES, RTOL, events, models
 
 EDGES = {

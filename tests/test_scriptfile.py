@@ -17,8 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import elision as el
-from elision import scriptfile
-from elision.scriptfile import dumps, loads
+from elision.files import script as scriptfile
+from elision.files.script import dumps, loads
 from models import EXAMPLES, models
 
 FIXTURE = Path(__file__).parent / "data" / "doorbell-v1.json"

@@ -8,12 +8,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
-from elision.learn import _exact, _moves, _search
+from elision.kernels import exact, moves
 from elision.learn.constraints import learn_constraints
 from elision.learn.counts import CountsModel
 from elision.learn.em import Prior, Pseudocounts, pseudocounts, run_em
 from elision.learn.search import Costs, _matrix, _words, exact_search, local_search, start
-from elision.observations import Packer
+from elision.values.observations import Packer
 from models import EXAMPLES, events
 
 pytestmark = pytest.mark.numerical
@@ -83,11 +83,11 @@ def pack(narratives, count):
 
 
 def trial_of(search, packed):
-    from elision._kernels import Narratives
+    from elision.kernels.passes import Narratives
 
-    return _exact.Trial(
-        _moves.Model._make(part.copy() for part in search.model),
-        _moves.Way._make(part.copy() for part in search.way),
+    return exact.Trial(
+        moves.Model._make(part.copy() for part in search.model),
+        moves.Way._make(part.copy() for part in search.way),
         Narratives(packed.symbol, packed.offset, packed.weight),
         np.empty(len(packed)),
     )
@@ -96,14 +96,14 @@ def trial_of(search, packed):
 def gain_of(search, trial, score, move):
     """What our search thinks of one move, the constraints included."""
     kind, first, second = move
-    number = _search.MERGE if kind == "merge" else _search.DELETE
+    number = search.MERGE if kind == "merge" else search.DELETE
     if score == "exact":
-        gain = _exact.try_move(search, trial, number, first, second)
-        gain -= _exact.exact_score(search, trial)
+        gain = exact.try_move(search, trial, number, first, second)
+        gain -= exact.exact_score(search, trial)
     else:
         gain = (search.merge_gain if kind == "merge" else search.delete_gain)[first, second]
     if kind == "merge":
-        gain -= COSTS.constraint * _search.merge_violations(
+        gain -= COSTS.constraint * search.merge_violations(
             search.model, search.rules, first, second
         )
     return gain
@@ -164,7 +164,7 @@ def test_everything_kept_up_to_date_equals_recomputation(problem, data):
         if not possible:
             break
         (kind, first, second), twin = data.draw(st.sampled_from(possible))
-        make = _search.make_merge if kind == "merge" else _search.make_deletion
+        make = search.make_merge if kind == "merge" else search.make_deletion
         make(search, first, second)
     fresh = start(counts_model(twin), "approx", prior, COSTS, never, elisions=elisions)
     alive = sorted(twin.states)
@@ -175,7 +175,7 @@ def test_everything_kept_up_to_date_equals_recomputation(problem, data):
         for q in alive:
             assert after[p, q] == before[q, p] == ((p, q) in reach)
             if 1 < p < q:
-                allowed = _moves.merge_allowed(search.model, search.after, search.before, p, q)
+                allowed = moves.merge_allowed(search.model, search.after, search.before, p, q)
                 assert allowed == naive.merge_allowed(twin, p, q)
                 np.testing.assert_allclose(
                     search.merge_gain[p, q], fresh.merge_gain[p, q], rtol=1e-9, atol=1e-9
@@ -185,7 +185,7 @@ def test_everything_kept_up_to_date_equals_recomputation(problem, data):
                     search.delete_gain[p, q], fresh.delete_gain[p, q], rtol=1e-9, atol=1e-9
                 )
     violated = naive.violated(twin, rules.constraints)
-    assert _search.violations(search.rules) == len(violated)
+    assert search.violations(search.rules) == len(violated)
     np.testing.assert_allclose(
         search.model.transition[np.ix_(alive, alive)],
         counts_model(twin).transition[np.ix_(alive, alive)],
@@ -207,7 +207,7 @@ def test_moves_conserve_counts(problem):
         carried = model.transition[first, second]
         outside = [k for k in sorted(twin.states) if k != first]
         left = model.transition[first, outside].sum()
-        (_search.make_merge if kind == "merge" else _search.make_deletion)(search, first, second)
+        (search.make_merge if kind == "merge" else search.make_deletion)(search, first, second)
         edges = model.transition * _matrix(model.successors, len(model.alive))
         into, out = edges.sum(axis=0), edges.sum(axis=1)
         alive = np.flatnonzero(model.alive)
@@ -280,7 +280,7 @@ def test_the_deletion_of_the_formulas_page():
     )
     prior = pseudocounts(Prior(), 1, pack([(0,)], 1))
     search = start(model, "approx", prior, Costs())
-    _search.make_deletion(search, 2, 4)
+    search.make_deletion(search, 2, 4)
     assert search.model.transition[2, 3] == pytest.approx(15.0)
     assert search.model.transition[3, 4] == pytest.approx(15.0)
     assert search.model.silent[3] == pytest.approx(10.0)

@@ -10,9 +10,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_checks
 
 import elision as el
+from elision.files.script import dumps
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.observe import BatchDone, Moved, Stepped
-from elision.scriptfile import dumps
 
 TELLINGS = el.examples.doorbell_tellings()
 LEARNERS = {

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import elision as el
-from elision import _script_arrays, telling_kinds
-from elision._script_arrays import packed
-from elision.ask._filters import first_filter
+from elision.ask.engine.filters import first_filter
+from elision.files import arrays
+from elision.files.arrays import packed
+from elision.files.script import dumps, loads, with_checksum
 from elision.learn import structure
 from elision.learn.telling import learn_telling
-from elision.scriptfile import dumps, loads, with_checksum
-from elision.telling_kinds import Kinds, find_kinds
+from elision.values import telling_kinds
+from elision.values.telling_kinds import Kinds, find_kinds
 
 EVENTS = 14
 RNG = np.random.default_rng(1)
@@ -129,7 +130,7 @@ def test_large_scripts_are_packed_and_the_same_to_the_last_bit(monkeypatch):
         el.SEMHMM(score="marginal", random_state=0).fit(el.examples.doorbell_tellings()).script_
     )
     text = dumps(script)
-    monkeypatch.setattr(_script_arrays, "LARGE", 10)
+    monkeypatch.setattr(arrays, "LARGE", 10)
     content = dumps(script)
     assert json.loads(content)["version"] == 3
     assert loads(content) == script
@@ -151,7 +152,7 @@ def test_large_scripts_are_packed_and_the_same_to_the_last_bit(monkeypatch):
     ],
 )
 def test_damaged_arrays(change, monkeypatch):
-    monkeypatch.setattr(_script_arrays, "LARGE", 1)
+    monkeypatch.setattr(arrays, "LARGE", 1)
     data = json.loads(dumps(el.examples.doorbell()))
     data |= change(data)
     data["checksum"] = f"sha256:{'0' * 64}"

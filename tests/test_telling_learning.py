@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 import elision as el
 import naive_telling as naive
-from elision import _telling_kernels
+from elision.files.script import dumps
+from elision.kernels import tellings
 from elision.learn import _histories, _telling_counts, missing, telling
 from elision.learn._beginnings import grow
 from elision.learn._histories import find_histories, history_rows
 from elision.learn._telling_counts import count
 from elision.learn.missing import hide, learn_missing
 from elision.learn.telling import learn_telling, shared_words
-from elision.scriptfile import dumps
-from elision.telling import TellingModel
+from elision.values.telling import TellingModel
 from models import ATOL, RTOL
 
 numerical = pytest.mark.numerical
@@ -31,7 +31,7 @@ NOTHING = np.empty(0, np.int64)
 def settings():
     """The twin has the settings of the package."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(naive, "LONGEST_HISTORY", _telling_kernels.LONGEST_HISTORY)
+        patch.setattr(naive, "LONGEST_HISTORY", tellings.LONGEST_HISTORY)
         patch.setattr(naive, "LEAST_TOLD", _histories.LEAST_TOLD)
         for name in ("COMMON", "PAIR", "AGO", "PLACE", "SET", "NEARNESS", "WIDTH", "PLACES"):
             patch.setattr(naive, name, getattr(_telling_counts, name))

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import elision as el
 import naive_telling as naive
-from elision import _telling_plain
-from elision.scriptfile import dumps, loads
-from elision.telling import LONGEST_HISTORY, Chain, Missing, TellingModel
+from elision.files.script import dumps, loads
+from elision.kernels import plain_tellings
+from elision.values.telling import LONGEST_HISTORY, Chain, Missing, TellingModel
 from models import ATOL, RTOL
 
 SEEDS = range(120)
@@ -158,18 +158,18 @@ def test_numpy_alone_says_the_same(seed):
         for told in case.tellings:
             expected = naive.insertions(twin(chain), None, told, 0, len(told))
             found = np.empty_like(expected)
-            _telling_plain.insertions(chain, told, 0, len(told), found)
+            plain_tellings.insertions(chain, told, 0, len(told), found)
             close(found, expected)
             ahead = np.empty(case.size + 1)
-            _telling_plain.next_log_probs(chain, told, ahead)
+            plain_tellings.next_log_probs(chain, told, ahead)
             close(ahead, TellingModel(case.model.events, chain).next_log_probs(told))
             steps = np.empty(len(told) + 1)
-            _telling_plain.step_log_probs(chain, told, np.array([0, len(told)]), 0, 1, steps)
+            plain_tellings.step_log_probs(chain, told, np.array([0, len(told)]), 0, 1, steps)
             close(steps, TellingModel(case.model.events, chain).step_log_probs([told])[0])
         events, places = np.concatenate(case.tellings), np.zeros(len(case.tellings), np.int64)
         offset = np.cumsum([0, *map(len, case.tellings)])
         by_numpy = np.empty((len(places), case.size))
-        _telling_plain.insert_each(chain, events, offset, places, by_numpy)
+        plain_tellings.insert_each(chain, events, offset, places, by_numpy)
         compiled = np.empty_like(by_numpy)
         TellingModel(case.model.events, chain).insert_each(case.tellings, places, compiled)
         close(by_numpy, compiled)

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from elision import EventLog, Insertion, ScriptLearner
 from elision.errors import InputError, shown
-from elision.observations import Packer
 from elision.readers import read
 from elision.readers.times import Dated, Form, TimeColumn, Written, given_form
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,12 +5,9 @@ from __future__ import annotations
 import io
 import random
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
-from elision.script import Script
-
-if TYPE_CHECKING:
-    from elision.eventlog import EventLog
+from elision import eventlog, learn
+from elision.values.script import Script
 
 ORDER_ROLES = {
     "receive order": ("web shop", 0.0),
@@ -109,14 +106,12 @@ def learned_doorbell() -> Script:
     >>> learned_doorbell().about["narratives"]
     20
     """
-    from elision.learn.learner import ScriptLearner  # noqa: PLC0415 - slow to import
-
     title = "answering the doorbell"
-    learned: Script = ScriptLearner(title=title).fit(doorbell_tellings()).script_
+    learned: Script = learn.learner.ScriptLearner(title=title).fit(doorbell_tellings()).script_
     return learned.noted(domain=title)
 
 
-def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -> EventLog:
+def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -> eventlog.EventLog:
     """Return an event log of orders, with steps that were done and not recorded.
 
     Credit is checked while the items are picked and packed. One parcel in five is packed and
@@ -139,8 +134,6 @@ def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -
     >>> orders().cases[1].events[:3]
     ('receive order', 'pick items', 'pack items')
     """
-    from elision.eventlog import EventLog  # noqa: PLC0415 - scripts need none of it
-
     rng = random.Random(random_state)  # noqa: S311
     lines = ["case_id;activity;timestamp;resource;case:amount"]
     for number in range(1, cases + 1):
@@ -151,7 +144,7 @@ def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -
             who, left_out = ORDER_ROLES[step]
             if rng.random() >= left_out or complete:
                 lines.append(f"{number};{step};{moment:%d.%m.%Y %H:%M};{who};{amount}")
-    return EventLog.read(io.StringIO("\n".join(lines) + "\n"), format="csv")
+    return eventlog.EventLog.read(io.StringIO("\n".join(lines) + "\n"), format="csv")
 
 
 def _order(rng: random.Random) -> list[str]:

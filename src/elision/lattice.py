@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision import _threads
+from elision import _threads, kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision._kernels import Model, Narratives, Tally
-    from elision.observations import Packed
+    from elision.kernels.passes import Model, Narratives, Tally
+    from elision.values.observations import Packed
 
 MOST_CHUNKS = 32
 CHUNK_UPDATES = 2_000_000
@@ -170,12 +170,11 @@ class Lattice:
 
     def log_prob(self, packed: Packed) -> NDArray[np.float64]:
         """Log-probability of each distinct narrative; -inf if impossible."""
-        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
         result = np.full(len(packed), -np.inf)
         model, narratives = self.model(packed), _narratives(packed)
         self._in_chunks(
-            packed, lambda first, last, _: _kernels.log_prob(model, narratives, first, last, result)
+            packed,
+            lambda first, last, _: kernels.passes.log_prob(model, narratives, first, last, result),
         )
         return self.made_sure(packed, result)
 
@@ -183,34 +182,28 @@ class Lattice:
         self, packed: Packed, bounds: Sequence[tuple[int, int]]
     ) -> NDArray[np.float64]:
         """The same of one group of chunks with these bounds, before it is `made_sure`."""
-        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
         model, narratives = self.model(packed), _narratives(packed)
         result = np.full(len(packed), -np.inf)
         for first, last in bounds:
-            _kernels.log_prob(model, narratives, first, last, result)
+            kernels.passes.log_prob(model, narratives, first, last, result)
         return result
 
     def made_sure(self, packed: Packed, log_prob: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log-probabilities, those that are near underflow computed with more care."""
-        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
-        unsure = np.flatnonzero(log_prob < _kernels.SAFE_LOG_PROB)
+        unsure = np.flatnonzero(log_prob < kernels.passes.SAFE_LOG_PROB)
         if len(unsure):
             log_prob[unsure] = self.expected_counts(packed.take(unsure)).log_prob
         return log_prob
 
     def expected_counts(self, packed: Packed) -> Counts:
         """Expected counts over all narratives with their weights (impossible ones add nothing)."""
-        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
         model, narratives = self.model(packed), _narratives(packed)
         result = np.full(len(packed), -np.inf)
         doubtful = np.zeros(len(packed), np.bool_)
         tallies = [self._tally(model) for _ in self.chunks(packed)]
         self._in_chunks(
             packed,
-            lambda first, last, chunk: _kernels.expected_counts(
+            lambda first, last, chunk: kernels.passes.expected_counts(
                 model, narratives, first, last, tallies[chunk], result, doubtful
             ),
         )
@@ -219,14 +212,14 @@ class Lattice:
 
     def tallied(self, packed: Packed, bounds: Sequence[tuple[int, int]]) -> Tallied:
         """What `added_up` needs of one group of chunks with these bounds."""
-        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
         model, narratives = self.model(packed), _narratives(packed)
         log_prob = np.full(len(packed), -np.inf)
         doubtful = np.zeros(len(packed), np.bool_)
         tallies = [self._tally(model) for _ in bounds]
         for (first, last), tally in zip(bounds, tallies, strict=True):
-            _kernels.expected_counts(model, narratives, first, last, tally, log_prob, doubtful)
+            kernels.passes.expected_counts(
+                model, narratives, first, last, tally, log_prob, doubtful
+            )
         return Tallied(_summed(tallies), log_prob, doubtful)
 
     def added_up(
@@ -240,8 +233,6 @@ class Lattice:
 
         So neither threads nor workers leave a trace. Doubtful narratives are counted here.
         """
-        from elision import _log_kernels  # noqa: PLC0415 - numba is slow to import
-
         model = self.model(packed)
         total = _summed([self._tally(model), *groups])
         for part, factor in zip(
@@ -249,7 +240,7 @@ class Lattice:
         ):
             part *= factor
         for s in np.flatnonzero(doubtful).tolist():
-            log_prob[s] = _log_kernels.log_counts(
+            log_prob[s] = kernels.log_passes.log_counts(
                 model, self.log_model(model), _one(packed, s), packed.weight[s], total
             )
         return self._counts(total, packed, model, log_prob)
@@ -273,9 +264,7 @@ class Lattice:
         return Counts(transition, emission, total.silence, log_prob)
 
     def _tally(self, model: Model) -> Tally:
-        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
-        return _kernels.Tally(
+        return kernels.passes.Tally(
             edge=np.zeros(len(self._onward)),
             loop=np.zeros(self.parameters.states),
             symbol=np.zeros(model.likelihood.shape),
@@ -292,8 +281,6 @@ class Lattice:
 
     def posterior_tables(self, packed: Packed) -> Tables:
         """Posteriors of all distinct narratives, one below the other."""
-        from elision import _kernels, _log_kernels  # noqa: PLC0415 - numba is slow to import
-
         model, narratives = self.model(packed), _narratives(packed)
         result = np.full(len(packed), -np.inf)
         doubtful = np.zeros(len(packed), np.bool_)
@@ -302,12 +289,12 @@ class Lattice:
         told, entered, visited = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._in_chunks(
             packed,
-            lambda first, last, _: _kernels.posterior(
+            lambda first, last, _: kernels.passes.posterior(
                 model, narratives, first, last, row_of, told, entered, visited, result, doubtful
             ),
         )
         for s in np.flatnonzero(doubtful).tolist():
-            result[s] = _log_kernels.log_posterior(
+            result[s] = kernels.log_passes.log_posterior(
                 model, self.log_model(model), _one(packed, s), row_of[s], told, entered, visited
             )
         return Tables(told, entered, visited, row_of, result)
@@ -317,8 +304,6 @@ class Lattice:
 
         ``share[k, x]`` is the probability that a silent pass of k stands for x.
         """
-        from elision import _ask_kernels  # noqa: PLC0415 - numba is slow to import
-
         model, narratives = self.model(packed), _narratives(packed)
         result = np.full(len(packed), -np.inf)
         doubtful = np.zeros(len(packed), np.bool_)
@@ -328,13 +313,13 @@ class Lattice:
         series = 1 / (1 - (model.loop * model.elision)[:, None] * (1 - share))
         self._in_chunks(
             packed,
-            lambda first, last, _: _ask_kernels.unsaid(
+            lambda first, last, _: kernels.asking.unsaid(
                 *(model, narratives, first, last, row_of, share, series),
                 *(chance, passes, result, doubtful),
             ),
         )
         for s in np.flatnonzero(doubtful).tolist():
-            result[s] = _ask_kernels.log_unsaid(
+            result[s] = kernels.asking.log_unsaid(
                 *(model, self.log_model(model), _one(packed, s), row_of[s], share, series),
                 *(chance, passes),
             )
@@ -342,8 +327,6 @@ class Lattice:
 
     def align(self, packed: Packed) -> list[Alignment]:
         """Most probable path of each distinct narrative (no states if it is impossible)."""
-        from elision import _log_kernels  # noqa: PLC0415 - numba is slow to import
-
         model = self.model(packed)
         log_model = self.log_model(model)
         found: list[Alignment] = []
@@ -351,7 +334,9 @@ class Lattice:
             symbol = _one(packed, s)
             path = np.empty(len(symbol) + self.parameters.states, np.int64)
             position = np.empty_like(path)
-            log_prob, steps = _log_kernels.best_alignment(model, log_model, symbol, path, position)
+            log_prob, steps = kernels.log_passes.best_alignment(
+                model, log_model, symbol, path, position
+            )
             events = tuple(None if at < 0 else at for at in position[:steps].tolist())
             found.append(Alignment(float(log_prob), tuple(path[:steps].tolist()), events))
         return found
@@ -371,12 +356,10 @@ class Lattice:
         return model
 
     def _make_model(self, packed: Packed) -> Model:
-        from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
         parameters = self.parameters
         loop = np.zeros(parameters.states)
         loop[parameters.source[self._staying]] = parameters.transition[self._staying]
-        return _kernels.Model(
+        return kernels.passes.Model(
             in_first=self._in_first,
             in_source=self._in_source,
             in_weight=parameters.transition[self._by_target],
@@ -421,9 +404,7 @@ class Lattice:
 
 
 def _narratives(packed: Packed) -> Narratives:
-    from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-
-    return _kernels.Narratives(
+    return kernels.passes.Narratives(
         _writable(packed.symbol), _writable(packed.offset), _writable(packed.weight)
     )
 

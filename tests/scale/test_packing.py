@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elision as el
-from elision.observations import Packer
 from elision.scale import _spill, packing, sampling, slices
+from elision.values.observations import Packer
 
 EVENTS = ["ring", "öffnen", "開", "a b", "close"]
 narratives = st.lists(st.lists(st.sampled_from(EVENTS), max_size=4).map(tuple), min_size=1)

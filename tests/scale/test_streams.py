@@ -328,7 +328,7 @@ def test_other_settings(tmp_path, learnings):
 
 
 def with_sum(content, **changes):
-    from elision.scriptfile import with_checksum
+    from elision.files.script import with_checksum
 
     raw = json.loads(content) | {"checksum": f"sha256:{'0' * 64}"} | changes
     return with_checksum(json.dumps(raw))

@@ -12,7 +12,7 @@ from elision.errors import InputError
 from elision.learn import _telling_parts as parts
 from elision.learn._beginnings import grow
 from elision.learn.sem import MOST_SAMPLED, SEMHMM
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 numerical = pytest.mark.numerical
 

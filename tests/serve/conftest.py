@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 import elision as el
-from elision.learning import as_events
+from elision.pipeline.learning import as_events
 from serving import Running, hostile, large, tickets
 from visiting import visits
 

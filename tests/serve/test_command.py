@@ -14,8 +14,8 @@ import pytest
 
 import elision as el
 from elision.errors import InputError
-from elision.library import Library
 from elision.serve.command import bound, loaded, serve
+from elision.values.library import Library
 from serving import Running
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 import elision as el
 from elision.errors import InputError
-from elision.learning import DEFAULT, learn_domains
+from elision.pipeline.learning import DEFAULT, learn_domains
 from elision.serve import worker
 from elision.serve.corpus_messages import Choices
 from elision.serve.jobs import Job, Jobs

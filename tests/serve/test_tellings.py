@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import elision as el
 from elision.errors import InputError
-from elision.learning import as_events
+from elision.pipeline.learning import as_events
 from elision.serve.browsing import browse
 from elision.serve.command import loaded, open_beside
 from elision.serve.corpus_messages import Browsing, Choices, Columns, Passage

@@ -1,1 +1,21 @@
 """Questions to a script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elision._rooms import door
+
+if TYPE_CHECKING:
+    from elision.ask import engine as engine
+    from elision.ask import follow as follow
+    from elision.ask import follow_many as follow_many
+    from elision.ask import heard as heard
+    from elision.ask import mixed as mixed
+    from elision.ask import outlining as outlining
+    from elision.ask import score as score
+    from elision.ask import sentences as sentences
+    from elision.ask import stretch as stretch
+    from elision.ask import telling as telling
+
+__getattr__ = door(__name__)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
+from elision import _html, kernels
 from elision.ask.heard import hear, impossible, name_of, single
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from elision.ask.heard import Item
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 SPURIOUS = -1
 """The state of an event that none told."""
@@ -153,13 +153,11 @@ def _set_aside(steps: list[Step], spurious: dict[int, str], before: float) -> No
 
 def _best_path(script: Script, items: list[Observation]) -> tuple[list[tuple[int, int]], float]:
     """States and the items they told: -1 for no state, and for nothing told."""
-    from elision import _ask_kernels  # noqa: PLC0415 - numba is slow to import
-
     packed = Packer(script.events).pack([items])
     model = script.lattice.model(packed)
     state = np.empty(len(items) + script.size, np.int64)
     index = np.empty_like(state)
-    log_prob, steps = _ask_kernels.fewest_aside(
+    log_prob, steps = kernels.asking.fewest_aside(
         model, script.lattice.log_model(model), packed.symbol, state, index
     )
     if log_prob == -np.inf:

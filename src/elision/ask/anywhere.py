@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
+from elision import _html, kernels
 from elision.ask.fill import allowed_events
 from elision.ask.heard import check_top, excluded, hear, impossible, name_of, single
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.observations import Observation, Packed, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Packed, Unknown
+    from elision.values.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,9 @@ def placed(
 
 def insertions(script: Script, packed: Packed) -> NDArray[np.float64]:
     """Weight of each event put at each place of a narrative, (events told + 1, events)."""
-    from elision import _log_kernels  # noqa: PLC0415 - numba is slow to import
-
     model = script.lattice.model(packed)
     log_model = script.lattice.log_model(model)
-    _, arrive, after, _, _ = _log_kernels.log_tables(model, log_model, packed.symbol)
+    _, arrive, after, _, _ = kernels.log_passes.log_tables(model, log_model, packed.symbol)
     tells = script.emission.any(axis=1)
     entered = (arrive + after)[:, tells]
     largest = entered.max(initial=-np.inf)

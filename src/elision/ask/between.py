@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._at_once import in_slices
+from elision import _html, ask
+from elision.ask.engine.at_once import in_slices
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, hear_all, impossible, name_of, single
 from elision.errors import relocated
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from elision.ask.heard import Heard, Item
     from elision.ask.joint import Course
-    from elision.observations import Unknown
-    from elision.script import Script
+    from elision.values.observations import Unknown
+    from elision.values.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,18 +164,14 @@ def between(
       (close door, 100%)
     """
     if not finished:
-        from elision.ask import _unfinished  # noqa: PLC0415 - it makes the same story
-
-        return _unfinished.between(script, narrative, unknown=unknown, least=least)
+        return ask.engine.unfinished.between(script, narrative, unknown=unknown, least=least)
     heard = hear(script, narrative, unknown=unknown)
     (story,) = _stories(script, [heard], least)
     if story is None:
         raise impossible()
     if ways < 1:
         return story
-    from elision.ask.ways import silent_ways  # noqa: PLC0415 - seldom asked for
-
-    found = silent_ways(script, single(heard, "between"), ways)
+    found = ask.engine.ways.silent_ways(script, single(heard, "between"), ways)
     return Story(story.told, story.unsaid, story.nothing, story.log_prob, found)
 
 

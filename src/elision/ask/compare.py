@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._checks import whole
-from elision.ask._matching import changes, match_states
-from elision.ask._outline_differences import differences
-from elision.ask.hops import Hops
+from elision import _html
+from elision.ask.engine.checks import whole
+from elision.ask.engine.hops import Hops
+from elision.ask.engine.matching import changes, match_states
+from elision.ask.engine.outline_differences import differences
 from elision.ask.who import who
 from elision.errors import InputError
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.ask._matching import Change, Match
-    from elision.ask._outline_differences import Difference
-    from elision.observations import Observation
-    from elision.script import Script
+    from elision.ask.engine.matching import Change, Match
+    from elision.ask.engine.outline_differences import Difference
+    from elision.values.observations import Observation
+    from elision.values.script import Script
 
 TOLD = 0.01
 """An event belongs to a script if at least this share of its tellings tells it..."""

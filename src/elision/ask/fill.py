@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._at_once import in_slices
+from elision import _html, ask
+from elision.ask.engine.at_once import in_slices
 from elision.ask.heard import Heard, check_top, excluded, gap_positions, hear, hear_all, single
 from elision.errors import InputError
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from elision.ask.heard import Item
     from elision.ask.stretch import Stretch
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,7 @@ def fill(
     check_top(top)
     heard = hear(script, narrative, unknown=unknown)
     if any(item is ... for item in heard.items):
-        from elision.ask.stretch import fill_stretches  # noqa: PLC0415 - it imports this module
-
-        return fill_stretches(script, heard, top=top, exclude=exclude)
+        return ask.stretch.fill_stretches(script, heard, top=top, exclude=exclude)
     return _fill_heard(script, [heard], top, allowed_events(script, exclude))[0]
 
 

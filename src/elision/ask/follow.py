@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision.ask._filters import first_filter
-from elision.ask._passing import EXPECTED, Passing
+from elision.ask.engine.filters import first_filter
+from elision.ask.engine.passing import EXPECTED, Passing
 from elision.ask.fill import Answer
 from elision.ask.heard import hear, name_of
 from elision.errors import InputError
-from elision.observations import real, short
+from elision.values.observations import real, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from elision.ask._filters import Filter
     from elision.ask.between import Story
+    from elision.ask.engine.filters import Filter
     from elision.ask.heard import Item
-    from elision.observations import Unknown
-    from elision.outline import Outline
-    from elision.script import Script
+    from elision.values.observations import Unknown
+    from elision.values.outline import Outline
+    from elision.values.script import Script
 
 RATE = 0.05
 """One ordinary telling in twenty may raise a false alarm."""

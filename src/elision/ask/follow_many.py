@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from elision.ask._evidence import BROKEN_OFF, STRAY, told_rates
-from elision.ask._filters import StateFilter, first_filter
+from elision.ask.engine.evidence import BROKEN_OFF, STRAY, told_rates
+from elision.ask.engine.filters import StateFilter, first_filter
 from elision.ask.follow import RATE, Follower, checked_rate
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.errors import InputError
-from elision.observations import short
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.ask._filters import Filter
+    from elision.ask.engine.filters import Filter
     from elision.ask.follow import Now
     from elision.ask.identify import Identification, Identifier, Witness
-    from elision.script import Script
+    from elision.values.script import Script
 
 NONE_BY_EVENTS = 0.2
 """Prior probability that a telling is of no script: a few events must not name one too easily."""
@@ -94,7 +94,7 @@ class _Remembered:
 
 
 class _Stated:
-    """By the states of a script, as `elision.ask._evidence` counts it."""
+    """By the states of a script, as `elision.ask.engine.evidence` counts it."""
 
     def __init__(self, script: Script) -> None:
         first = StateFilter.of(script)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._chain import Chain
+from elision import _html
+from elision.ask.engine.chain import Chain
 from elision.ask.fill import Answer, ranked
 from elision.ask.heard import check_top, hear
 from elision.errors import InputError
-from elision.observations import short
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from elision.ask.heard import Item
-    from elision.observations import Unknown
-    from elision.script import Script
+    from elision.values.observations import Unknown
+    from elision.values.script import Script
 
 MOST_STEPS = 10_000
 """How far ahead one may ask."""

@@ -7,17 +7,18 @@ from collections.abc import Set as AbstractSet
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
+from elision import ask, readers
 from elision._backends import is_frame
-from elision.corpus import Corpus
 from elision.errors import InputError, relocated, shown
-from elision.narrative import NO_EVENTS_HINT, Narrative
-from elision.observations import Packer, short
+from elision.values.corpus import Corpus
+from elision.values.narrative import NO_EVENTS_HINT, Narrative
+from elision.values.observations import Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 Item: TypeAlias = "Observation | EllipsisType"
 """An observation, or ``...`` for any number of events that were left out."""
@@ -95,9 +96,7 @@ def several(narratives: object) -> list[Any]:
             "one narrative came, expected a list of narratives", hint="put it into a list"
         )
     if is_frame(narratives):
-        from elision.readers import read  # noqa: PLC0415 - only frames need it
-
-        return list(read(narratives))  # type: ignore[arg-type]  # it is a frame
+        return list(readers.read(narratives))  # type: ignore[arg-type]  # it is a frame
     unordered = isinstance(narratives, str | bytes | Mapping | AbstractSet)
     if unordered or not isinstance(narratives, Iterable):
         raise InputError(f"{short(narratives)} came, expected a list of narratives")
@@ -282,15 +281,13 @@ def check_top(top: int | None) -> None:
 
 
 def _sentence(script: Script, sentence: str) -> list[Observation]:
-    from elision.ask.sentences import observations  # noqa: PLC0415 - needs the extractor
-
-    return [one for one in observations(script, [sentence]) if one is None or len(one) > 0]
+    return [
+        one for one in ask.sentences.observations(script, [sentence]) if one is None or len(one) > 0
+    ]
 
 
 def _unknown_sentence(script: Script, sentence: str, where: str) -> InputError:
-    from elision.ask.sentences import unknown_sentence  # noqa: PLC0415 - needs the extractor
-
-    return unknown_sentence(script, sentence, where)
+    return ask.sentences.unknown_sentence(script, sentence, where)
 
 
 def _known(item: Item, known: set[str | None]) -> Item:

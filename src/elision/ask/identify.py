@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._evidence import (
+from elision import _html
+from elision.ask.engine.evidence import (
     STRAY,
     Background,
     Bounds,
@@ -23,19 +23,19 @@ from elision.ask._evidence import (
     log_evidence,
     symbols_of,
 )
-from elision.ask._word_evidence import WORDY_STRAY, Reading, event_words, script_words
-from elision.ask.hops import Hops
+from elision.ask.engine.hops import Hops
+from elision.ask.engine.word_evidence import WORDY_STRAY, Reading, event_words, script_words
 from elision.ask.who import who
 from elision.errors import InputError
-from elision.observations import real, short
+from elision.values.observations import real, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.observations import Observation
-    from elision.script import Script
+    from elision.values.observations import Observation
+    from elision.values.script import Script
 
 IMPLAUSIBLE = 25.0
 """A script whose evidence is this far (log) below the best one's is left out: e^-25 is 1e-11."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._best_first import Branch, likeliest
-from elision.ask._chain import Chain
+from elision import _html
+from elision.ask.engine.best_first import Branch, likeliest
+from elision.ask.engine.chain import Chain
 from elision.ask.fill import allowed_events
 from elision.ask.heard import check_top, gap_positions, hear
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.observations import Unknown
-    from elision.script import Script
+    from elision.values.observations import Unknown
+    from elision.values.script import Script
 
 USUAL_TOP = 10
 """How many courses are returned where nothing is said: there may be very many."""
@@ -69,8 +69,8 @@ def fill_joint(
 
     The probability of a filling is P(narrative with it) / P(narrative with gaps). Stretches (...)
     are summed over. The search is best first, and exact unless it would follow up more than
-    `elision.ask._best_first.MOST_EXPANDED` beginnings, which takes several gaps that hardly depend
-    on anything; then it goes on as a beam.
+    `elision.ask.engine.best_first.MOST_EXPANDED` beginnings, which takes several gaps that hardly
+    depend on anything; then it goes on as a beam.
 
     Parameters
     ----------

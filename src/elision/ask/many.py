@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from elision._backends import is_frame, library_of
-from elision.ask._frames import frame_of
+from elision.ask.engine.frames import frame_of
 from elision.ask.heard import id_of, several
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
+from elision import _html, ask
 from elision.ask.heard import hear, name_of, single
 from elision.errors import InputError
-from elision.observations import short
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 PROBABLE = 0.5
 """What is at least so probable is put into the repaired telling."""
@@ -110,12 +110,10 @@ def missing(
       (close door, 100%)
       (take parcel, 58%)
     """
-    from elision.ask.chances import missing_chances  # noqa: PLC0415 - it imports most questions
-
     return found_missing(
         script,
         narrative,
-        lambda items: missing_chances(script, [items])[0],
+        lambda items: ask.engine.chances.missing_chances(script, [items])[0],
         least=least,
         unknown=unknown,
     )

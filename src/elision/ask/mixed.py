@@ -14,8 +14,8 @@ from elision.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from elision.observations import Observation
-    from elision.script import Script
+    from elision.values.observations import Observation
+    from elision.values.script import Script
 
 
 def fill(

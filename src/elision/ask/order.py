@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._checks import whole
-from elision.ask._orders import Orders, beam_search, copy_numbers
-from elision.ask._precedence import improved, precedence
+from elision import _html
+from elision.ask.engine.checks import whole
+from elision.ask.engine.hops import Hops, visits
+from elision.ask.engine.orders import Orders, beam_search, copy_numbers
+from elision.ask.engine.precedence import improved, precedence
 from elision.ask.heard import check_top, hear, name_of, single
-from elision.ask.hops import Hops, visits
 from elision.errors import InputError
-from elision.observations import Packer, short
+from elision.values.observations import Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 MOST_CELLS = 1 << 22
 """Sub-multisets times states up to which all orders are weighed.

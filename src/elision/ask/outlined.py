@@ -17,12 +17,12 @@ import numpy as np
 
 from elision.ask import align as _align
 from elision.ask import posterior as _posterior
-from elision.ask._unfinished import prefix_log_prob
 from elision.ask.between import Story, Unsaid
+from elision.ask.engine.unfinished import prefix_log_prob
 from elision.ask.heard import hear, hear_all, name_of, single
 from elision.ask.joint import Course
-from elision.observations import Packer
-from elision.outline import steps_told
+from elision.values.observations import Packer
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from elision.ask.align import Aligned
     from elision.ask.heard import Item
     from elision.ask.posterior import StatePosterior
-    from elision.observations import Observation, Unknown
-    from elision.outline import Outline
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.outline import Outline
+    from elision.values.script import Script
 
 SIBLING = 0.98
 """Probability that steps of one branch come in its order."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from elision.ask.sample import stories
 from elision.learn.outline import learn_outline
-from elision.outline import Outline, Step, Unit
+from elision.values.outline import Outline, Step, Unit
 
 if TYPE_CHECKING:
-    from elision.script import Script
+    from elision.values.script import Script
 
 COURSES, FEW_COURSES = 2000, 500
 

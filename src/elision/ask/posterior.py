@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from elision.ask import _html
+from elision import _html
 from elision.ask.heard import hear, impossible, name_of, single
 from elision.errors import InputError
-from elision.observations import Packer, short
+from elision.values.observations import Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.observations import Unknown
-    from elision.script import Script
+    from elision.values.observations import Unknown
+    from elision.values.script import Script
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
+from elision import _html
 from elision.ask.heard import check_top, hear, impossible, single
 from elision.errors import InputError
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Heard, Item
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 
 @dataclass(frozen=True, slots=True)

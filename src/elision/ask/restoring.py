@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.outline import Outline
-    from elision.script import Script
+    from elision.values.outline import Outline
+    from elision.values.script import Script
 
 NEARLY = 1.0
 """Places count as equally good for a step where the telling is less than e times as probable: the

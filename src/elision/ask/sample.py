@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._chain import Chain
+from elision import _html, kernels
+from elision.ask.engine.chain import Chain
 from elision.ask.heard import hear
 from elision.errors import InputError
-from elision.observations import short
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.observations import Unknown
-    from elision.script import Script
+    from elision.values.observations import Unknown
+    from elision.values.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +154,6 @@ def condition(
 def _draw(
     script: Script, n: int, random_state: int | np.random.Generator | None, items: list[Item]
 ) -> _Drawn:
-    from elision import _ask_kernels  # noqa: PLC0415 - numba is slow to import
-
     generator = check_drawing(n, random_state)
     chain = Chain(script, items)
     rows = len(chain.kept) + 1
@@ -167,7 +165,7 @@ def _draw(
         for a, b in pairwise((3 * first).tolist()):
             cumulative[row, a:b] = np.cumsum(chances[a:b])
     offset = np.empty(n + 1, np.int64)
-    state, event, manner = _ask_kernels.sample(
+    state, event, manner = kernels.asking.sample(
         first,
         edges.target,
         cumulative,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
-from elision.ask import _html, summaries
-from elision.ask._frames import frame_of
+from elision import _html, ask
+from elision.ask import summaries
+from elision.ask.engine.frames import frame_of
 from elision.ask.heard import understood_all
 from elision.errors import InputError
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.summaries import Summary
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 COLUMNS = (
     "id",
@@ -426,10 +427,8 @@ def conform(
     >>> round(min(one.p_value for one in found), 2)
     0.22
     """
-    from elision.ask._conformance import Examiner  # noqa: PLC0415 - this module is the answer
-
     told, ids = understood_all(script, narratives)
-    examiner = Examiner(
+    examiner = ask.engine.conformance.Examiner(
         script,
         unknown=unknown,
         false_alarms=false_alarms,

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision.errors import UnknownEventError
-from elision.observations import short
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.observations import Observation
-    from elision.script import Script
+    from elision.values.observations import Observation
+    from elision.values.script import Script
 
 NEAREST = 3
 """Events that are named as the nearest to a sentence that stands for none."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
-from elision.ask._best_first import Branch, likeliest
-from elision.ask._chain import Chain
+from elision import _html
+from elision.ask.engine.best_first import Branch, likeliest
+from elision.ask.engine.chain import Chain
 from elision.ask.fill import Filling, allowed_events, ranked
 from elision.ask.joint import Course
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Heard
-    from elision.script import Script
+    from elision.values.script import Script
 
 LEAST_LEFT = 1e-9
 """Counts go on until more events than that are less probable than this."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from elision.ask import _html
-from elision.ask._frames import frame_of
+from elision import _html
+from elision.ask.engine.frames import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from elision.script import Script
+    from elision.values.script import Script
 
 
 class Answerers(NamedTuple):
@@ -35,11 +35,15 @@ QUESTIONS = {
     "order": Answerers("order:order", "telling.ordering:order"),
     "tellings": Answerers("sample:tellings", "telling.ahead:tellings"),
     "conform": Answerers("score:conform", "telling.conformance:conform"),
-    "evidence": Answerers("_evidence:evidence_of", "telling.evidence:evidence_of"),
-    "gap_chances": Answerers("chances:gap_chances", "telling.gaps:chances_of_gaps"),
-    "anywhere_chances": Answerers("chances:anywhere_chances", "telling.gaps:chances_anywhere"),
-    "missing_chances": Answerers("chances:missing_chances", "telling.missing:chances_missing"),
-    "next_chances": Answerers("chances:next_chances", "telling.ahead:chances_next"),
+    "evidence": Answerers("engine.evidence:evidence_of", "telling.evidence:evidence_of"),
+    "gap_chances": Answerers("engine.chances:gap_chances", "telling.gaps:chances_of_gaps"),
+    "anywhere_chances": Answerers(
+        "engine.chances:anywhere_chances", "telling.gaps:chances_anywhere"
+    ),
+    "missing_chances": Answerers(
+        "engine.chances:missing_chances", "telling.missing:chances_missing"
+    ),
+    "next_chances": Answerers("engine.chances:next_chances", "telling.ahead:chances_next"),
     "between": Answerers("between:between", outline="outlined:between"),
     "between_many": Answerers("between:between_many", outline="outlined:between_many"),
     "stories": Answerers("sample:stories"),

@@ -5,7 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from elision._rooms import door
+
+if TYPE_CHECKING:
+    from elision.cli import answers as answers
+    from elision.cli import reports as reports
+    from elision.cli import streaming as streaming
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -46,6 +53,8 @@ __all__ = [
     "repairing",
     "showing",
 ]
+
+__getattr__ = door(__name__)
 
 CONVERSATIONS = ("ask", "follow", "serve")
 """Commands that hear Ctrl-C themselves, and may go on after it."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
+import elision as el
+from elision import ask, scale
 from elision.errors import InputError
 from elision.terminal import err, out, print_json, printable, say
 
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from elision.ask.heard import Item
-    from elision.corpus import Corpus
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.corpus import Corpus
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 LARGEST_SEED = 2**32 - 1
 
@@ -121,9 +123,7 @@ Encoding = Annotated[str, typer.Option("--encoding", help="How the text is writt
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from elision import __version__  # noqa: PLC0415
-
-        out.print(f"elision {__version__}")
+        out.print(f"elision {el.__version__}")
         raise typer.Exit
 
 
@@ -139,8 +139,6 @@ def _elision(
 
 def load(path: Path) -> Script:
     """Read the script of a file."""
-    import elision as el  # noqa: PLC0415
-
     return el.load(path)
 
 
@@ -203,9 +201,7 @@ def show_heard(script: Script, items: Sequence[object], *, as_json: bool) -> Non
     """Print beside each sentence of a telling what it is taken for."""
     if as_json or script.extractor is None:
         return
-    from elision.ask.sentences import taken_for  # noqa: PLC0415 - needs the extractor
-
-    taken = taken_for(script, items)
+    taken = ask.sentences.taken_for(script, items)
     for one in taken:
         meant = f"{one.event} ({one.share:.0%})" if one.event else "unknown, left out"
         say(f"{printable(one.sentence)}: {meant}", "dim")
@@ -217,9 +213,7 @@ def on_cluster(where: str | None) -> AbstractContextManager[object]:
     """Let work be done on a cluster, if one is named."""
     if where is None:
         return nullcontext()
-    from elision.scale.engine import on  # noqa: PLC0415
-
-    return on(where)
+    return scale.engine.on(where)
 
 
 def unknown(ignore: bool) -> Unknown:
@@ -236,8 +230,6 @@ def read(
     **options: Any,
 ) -> Corpus:
     """Read narratives as `elision.read` does, by the options of a command."""
-    import elision as el  # noqa: PLC0415
-
     more = cast("Any", {"format": format, "domain": domain_column, "lifecycle": lifecycle})
     corpus = el.read(source, **more, **options)
     plain = format == "text" or (format is None and source.lower().endswith((".txt", ".txt.gz")))

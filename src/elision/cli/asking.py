@@ -6,6 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from elision import cli
 from elision.cli.app import (
     AsJson,
     Gaps,
@@ -46,8 +47,6 @@ def fill(
 
     Example: `elision fill doorbell.json "hear doorbell" ? "open door"`
     """
-    from elision.cli import answers  # noqa: PLC0415
-
     items = told(telling)
     ways = cast("Any", {"joint": joint, "anywhere": anywhere})
     asked = load(script)
@@ -55,11 +54,11 @@ def fill(
         items, top=top, exclude=exclude or (), unknown=unknown(ignore_unknown), **ways
     )
     if not as_json:
-        answers.show_telling(items)
+        cli.answers.show_telling(items)
     show_heard(asked, items, as_json=as_json)
-    show: Any = answers.show_fillings
+    show: Any = cli.answers.show_fillings
     if joint or anywhere:
-        show = answers.show_joint if joint else answers.show_anywhere
+        show = cli.answers.show_joint if joint else cli.answers.show_anywhere
     reply(found, show, as_json=as_json)
 
 
@@ -82,12 +81,10 @@ def between(
 
     Example: `elision between doorbell.json "hear doorbell" "open door"`
     """
-    from elision.cli.answers import show_story  # noqa: PLC0415
-
     asked, items = load(script), told_so_far(telling, "between")
     found = asked.between(items, least=least, ways=ways, unknown=unknown(ignore_unknown))
     show_heard(asked, items, as_json=as_json)
-    reply(found, show_story, as_json=as_json)
+    reply(found, cli.answers.show_story, as_json=as_json)
 
 
 @app.command()
@@ -106,12 +103,10 @@ def missing(
 
     Example: `elision missing doorbell.json "hear doorbell" "open door"`
     """
-    from elision.cli.answers import show_omissions  # noqa: PLC0415
-
     asked, items = load(script), told_events(telling, "missing")
     found = asked.missing(items, least=least, unknown=unknown(ignore_unknown))
     show_heard(asked, items, as_json=as_json)
-    reply(found, show_omissions, as_json=as_json)
+    reply(found, cli.answers.show_omissions, as_json=as_json)
 
 
 @app.command("next")
@@ -130,12 +125,10 @@ def following(
 
     Example: `elision next doorbell.json "hear doorbell" "open door" --steps 2`
     """
-    from elision.cli.answers import show_following  # noqa: PLC0415
-
     asked, items = load(script), told(telling or [])
     found = asked.next(items, steps=steps, top=top, unknown=unknown(ignore_unknown))
     show_heard(asked, items, as_json=as_json)
-    reply(found, show_following, as_json=as_json)
+    reply(found, cli.answers.show_following, as_json=as_json)
 
 
 @app.command()
@@ -149,12 +142,10 @@ def align(
 
     Example: `elision align doorbell.json "hear doorbell" "open door"`
     """
-    from elision.cli.answers import show_aligned  # noqa: PLC0415
-
     asked, items = load(script), told_so_far(telling, "align")
     found = asked.align(items, unknown=unknown(ignore_unknown))
     show_heard(asked, items, as_json=as_json)
-    reply(found, show_aligned, as_json=as_json)
+    reply(found, cli.answers.show_aligned, as_json=as_json)
 
 
 @app.command()
@@ -168,12 +159,10 @@ def posterior(
 
     Example: `elision posterior doorbell.json "hear doorbell" "open door"`
     """
-    from elision.cli.answers import show_posterior  # noqa: PLC0415
-
     asked, items = load(script), told_events(telling, "posterior")
     found = asked.posterior(items, unknown=unknown(ignore_unknown))
     show_heard(asked, items, as_json=as_json)
-    reply(found, show_posterior, as_json=as_json)
+    reply(found, cli.answers.show_posterior, as_json=as_json)
 
 
 @app.command()
@@ -192,8 +181,6 @@ def resolve(
     Example: `elision resolve doorbell.json "open door" ? --candidate "greet visitor" --candidate
     "take parcel"`
     """
-    from elision.cli.answers import show_resolutions  # noqa: PLC0415
-
     items = told_events(telling, "resolve")
     found = load(script).resolve(
         items,
@@ -201,7 +188,7 @@ def resolve(
         top=top,
         unknown=unknown(ignore_unknown),
     )
-    reply(found, lambda found: show_resolutions(items, found), as_json=as_json)
+    reply(found, lambda found: cli.answers.show_resolutions(items, found), as_json=as_json)
 
 
 @app.command()
@@ -221,12 +208,10 @@ def order(
 
     Example: `elision order doorbell.json "close door" "hear doorbell" "open door"`
     """
-    from elision.cli.answers import show_ordering  # noqa: PLC0415
-
     asked, items = load(script), told_events(events, "order")
     found = asked.order(items, top=top, beam=beam, unknown=unknown(ignore_unknown))
     show_heard(asked, items, as_json=as_json)
-    reply(found, show_ordering, as_json=as_json)
+    reply(found, cli.answers.show_ordering, as_json=as_json)
 
 
 @app.command()
@@ -248,8 +233,6 @@ def sample(
 
     Example: `elision sample doorbell.json -n 3 --complete`
     """
-    from elision.cli.answers import show_stories, show_tellings  # noqa: PLC0415
-
     found: Any = load(script).sample(
         number,
         random_state=seed,
@@ -258,4 +241,6 @@ def sample(
         complete=cast("Any", complete),
         unknown=unknown(ignore_unknown),
     )
-    reply(found, show_stories if complete else show_tellings, as_json=as_json)
+    reply(
+        found, cli.answers.show_stories if complete else cli.answers.show_tellings, as_json=as_json
+    )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elision import evaluate
 from elision.cli.app import Dask, app, on_cluster, reply
 from elision.terminal import Number, cell, err, make_table, out
 
@@ -45,10 +46,8 @@ def bench(
 
     Example: `elision bench stories.jsonl --batch 5 --task hidden --task next -o results.json`
     """
-    from elision.evaluate.command import run_benchmark  # noqa: PLC0415
-
     with on_cluster(dask):
-        result = run_benchmark(
+        result = evaluate.command.run_benchmark(
             corpora,
             methods=methods or [],
             batches=batch or [2, 5, 10],
@@ -66,24 +65,22 @@ def bench(
 
 def _show(result: dict[str, Any]) -> None:
     """Print a table like the paper's for each corpus, then those over all of them."""
-    from elision.evaluate.together import terminal_tables  # noqa: PLC0415
-
     corpora = result["protocol"]["corpora"]
     for corpus in corpora:
         _show_corpus(result, corpus)
     # Of a single corpus the table above says it all, but for comparisons and other tasks.
-    for table in terminal_tables(result if len(corpora) > 1 else {**result, "summary": []}):
+    for table in evaluate.together.terminal_tables(
+        result if len(corpora) > 1 else {**result, "summary": []}
+    ):
         out.print(table)
         out.print()
 
 
 def _show_corpus(result: dict[str, Any], corpus: str) -> None:
-    from elision.evaluate.tables import accuracy_columns, table_rows  # noqa: PLC0415
-
-    rows = table_rows(result, corpus)
+    rows = evaluate.tables.table_rows(result, corpus)
     if not rows:
         return
-    columns = accuracy_columns(result, corpus)
+    columns = evaluate.tables.accuracy_columns(result, corpus)
     numbers = [*columns.values(), "top-3", "log-loss", "ECE", "seconds"]
     table = make_table(corpus, *map(Number, numbers))
     for row in rows:

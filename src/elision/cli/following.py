@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from elision import serve
 from elision.cli.app import app, load, worded
 from elision.cli.judging import library_of
 from elision.cli.prompt import PROMPT, line_editing, piped
@@ -22,10 +23,10 @@ from elision.terminal import Line, complain, err, out, print_json, print_lines, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from elision.library import Library
-    from elision.script import Script
     from elision.serve.following import Following, Known
     from elision.serve.messages import Activity, Now
+    from elision.values.library import Library
+    from elision.values.script import Script
 
 TAKE_BACK = "undo"
 _QUOTED = re.compile(rf'"+{TAKE_BACK}"+')
@@ -71,9 +72,7 @@ def follow(
 
     Example: `elision follow doorbell.json`
     """
-    from elision.serve.following import Following  # noqa: PLC0415
-
-    following = Following(_loaded(scripts), false_alarms=false_alarms)
+    following = serve.following.Following(_loaded(scripts), false_alarms=false_alarms)
     conversation = _Conversation(following, as_json=as_json)
     if sys.stdin is not None and sys.stdin.isatty():
         _at_prompt(conversation, following)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from elision import ask, cli, files, values
 from elision.cli.app import (
     Activity,
     AsJson,
@@ -32,14 +33,14 @@ from elision.cli.app import (
     told_so_far,
 )
 from elision.errors import InputError
-from elision.terminal import plain, print_json, printable
+from elision.terminal import out, plain, print_json, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from elision.ask.score import Conformances
-    from elision.library import Library
-    from elision.script import Script
+    from elision.values.library import Library
+    from elision.values.script import Script
 
 FALSE_ALARMS = 0.05
 
@@ -99,8 +100,6 @@ def score(
 
     Example: `elision score doorbell.json "hear doorbell" "close door" "open door"`
     """
-    from elision.cli.reports import show_conformance  # noqa: PLC0415
-
     if (log is None) == (not telling):
         problem = "both a telling and --log" if telling else "neither a telling nor --log"
         raise InputError(f"{problem}, expected one of them")
@@ -112,7 +111,7 @@ def score(
         items = told_so_far(telling or [], "score")
         found = loaded.score(items, false_alarms=false_alarms, samples=samples, random_state=seed)
         show_heard(loaded, items, as_json=as_json)
-        reply(found, show_conformance, as_json=as_json)
+        reply(found, cli.reports.show_conformance, as_json=as_json)
         odd = bool(found.flags)
     else:
         corpus = read(
@@ -140,9 +139,6 @@ def score(
 
 
 def _show_log(found: Conformances, *, as_csv: bool, as_json: bool, flagged: bool) -> None:
-    from elision.ask.score import COLUMNS  # noqa: PLC0415
-    from elision.cli.reports import show_conformances  # noqa: PLC0415
-
     listed = [
         (row, one)
         for row, one in zip(found.to_rows(), found, strict=True)
@@ -151,18 +147,16 @@ def _show_log(found: Conformances, *, as_csv: bool, as_json: bool, flagged: bool
     if as_json:
         print_json([{"id": row["id"], **plain(one)} for row, one in listed])
     elif as_csv:
-        _print_csv([row for row, _ in listed], COLUMNS)
+        _print_csv([row for row, _ in listed], ask.score.COLUMNS)
     else:
         odd = sum(one.odd for one in found)
         named = [(row["id"] or str(row["telling"]), one) for row, one in listed]
-        show_conformances(named, odd=odd, of=len(found))
+        cli.reports.show_conformances(named, odd=odd, of=len(found))
 
 
 def _show_summary(
     found: Conformances, by: By, *, as_csv: bool, as_json: bool, flagged: bool
 ) -> None:
-    from elision.cli.reports import show_summary  # noqa: PLC0415
-
     summary = found.by_step() if by is By.step else found.by_variant()
     if flagged:
         summary = summary.flagged()
@@ -171,12 +165,10 @@ def _show_summary(
     elif as_csv:
         _print_csv(summary.to_rows(), summary.columns)
     else:
-        show_summary(summary)
+        cli.reports.show_summary(summary)
 
 
 def _print_csv(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
-    from elision.terminal import out  # noqa: PLC0415
-
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
@@ -215,8 +207,6 @@ def compare(
 
     Example: `elision compare monday.json tuesday.json --on stories.jsonl`
     """
-    from elision.cli.reports import show_comparison  # noqa: PLC0415
-
     narratives = None
     if on is not None:
         corpus = read(
@@ -234,7 +224,7 @@ def compare(
         narratives = corpus.events
     found = load(script).compare(load(other), narratives, samples=samples, random_state=seed)
     names = (str(script), str(other))
-    reply(found, lambda found: show_comparison(found, *names), as_json=as_json)
+    reply(found, lambda found: cli.reports.show_comparison(found, *names), as_json=as_json)
 
 
 class _Divided(TyperCommand):
@@ -270,8 +260,6 @@ def identify(
 
     Example: `elision identify scripts/ -- "boil water" "pour water"`
     """
-    from elision.cli.reports import show_identification  # noqa: PLC0415
-
     after = context.meta.get("told")
     paths, telling = (arguments[:1], arguments[1:]) if after is None else (arguments, after)
     if not telling:
@@ -280,28 +268,24 @@ def identify(
     found = library_of([Path(path) for path in paths]).identify(items, none_of_these=none_of_these)
     listed = found.candidates[:top]
     answer = {"best": found.best, "candidates": listed}
-    reply(answer, lambda _: show_identification(listed), as_json=as_json)
+    reply(answer, lambda _: cli.reports.show_identification(listed), as_json=as_json)
     if found.best is None:
         raise typer.Exit(NONE_OF_THESE)
 
 
 def library_of(paths: Sequence[Path]) -> Library:
     """The scripts of all files and folders, by name."""
-    from elision.library import Library  # noqa: PLC0415
-    from elision.libraryfile import distinct  # noqa: PLC0415
-
     if len(paths) == 1 and paths[0].is_dir():
-        return Library.load(paths[0])
-    return Library(distinct(one for path in paths for one in _named(path)))
+        return values.library.Library.load(paths[0])
+    return values.library.Library(
+        files.library.distinct(one for path in paths for one in _named(path))
+    )
 
 
 def _named(path: Path) -> Iterator[tuple[str, Script]]:
     """The scripts of a file or a folder."""
-    from elision.library import Library  # noqa: PLC0415
-    from elision.libraryfile import named  # noqa: PLC0415
-
     if path.is_dir():
-        yield from Library.load(path).items()
+        yield from values.library.Library.load(path).items()
     else:
         script = load(path)
-        yield named(script, path.stem), script
+        yield files.library.named(script, path.stem), script

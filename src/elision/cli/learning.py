@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.markup import escape
 
+import elision as el
+from elision import cli, pipeline, scale, text
 from elision.cli import INTERRUPTED
 from elision.cli.app import (
     Activity,
@@ -45,7 +47,7 @@ from elision.terminal import (
 )
 
 if TYPE_CHECKING:
-    from elision.learning import Learned
+    from elision.pipeline.learning import Learned
     from elision.text.event_types import DomainTypes
 
 FAILED = 1
@@ -87,9 +89,6 @@ def demo(
 
     Example: `elision demo -o doorbell.json`
     """
-    import elision as el  # noqa: PLC0415
-    from elision.cli.answers import show_story  # noqa: PLC0415
-
     tellings = el.examples.doorbell_tellings()
     script = el.examples.learned_doorbell()
     given = ["hear doorbell", "open door", "close door"]
@@ -103,7 +102,7 @@ def demo(
     for line in str(script.outline()).splitlines():
         say(line)
     out.print("\nSomebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
-    show_story(story)
+    cli.answers.show_story(story)
     out.print("\nTo look at it and ask more:")
     if output is None:
         out.print("    elision demo -o doorbell.json")
@@ -236,11 +235,6 @@ def learn(
 
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
-    from elision.cli import streaming  # noqa: PLC0415
-    from elision.learning import learn_domains  # noqa: PLC0415
-    from elision.scale.domains import DomainsError  # noqa: PLC0415
-    from elision.text.hand import HandTypes  # noqa: PLC0415
-
     reading: dict[str, Any] = {
         "format": format,
         "case": case,
@@ -261,7 +255,7 @@ def learn(
             problem = "--follow learns as the default method does, expected no others and no types"
             raise InputError(problem)
         settings = {name: value for name, value in streamed.items() if value is not None}
-        streaming.follow(
+        cli.streaming.follow(
             narratives,
             output,
             settings={"random_state": seed, **settings},
@@ -285,32 +279,30 @@ def learn(
         "plan": "paper" if paper_plan else None,
     }
     settings = {name: value for name, value in given.items() if value is not None}
-    failed: DomainsError | None = None
+    failed: scale.domains.DomainsError | None = None
     kept = method is not Method.DEFAULT or dask is not None
     said = "interrupted" + " (--resume goes on after what is complete)" * kept
     try:
         with heard_soon(said), on_cluster(dask):
             if memory is not None or is_folder(narratives):
-                from elision.scale.learning import learn_packed  # noqa: PLC0415
-
                 with packed(narratives, output, memory=memory, types=types, **reading) as corpora:
-                    learned = learn_packed(
+                    learned = scale.learning.learn_packed(
                         corpora, output, only=domain, method=method.value, settings=settings
                     )
             else:
-                learned = learn_domains(
+                learned = pipeline.learning.learn_domains(
                     read(narratives, **reading),
                     output,
                     source=narratives,
                     only=domain,
-                    types=None if types is None else HandTypes.read(types),
+                    types=None if types is None else text.hand.HandTypes.read(types),
                     method=method.value,
                     settings=settings,
                     resume=resume,
                     restart=restart,
                     console=err,
                 )
-    except DomainsError as error:
+    except scale.domains.DomainsError as error:
         failed, learned = error, error.learned
     except KeyboardInterrupt:
         complain(said)
@@ -327,8 +319,6 @@ def learn(
 
 
 def _show_learned(learned: list[Learned]) -> None:
-    from elision.scale.sampling import said  # noqa: PLC0415
-
     sought = any(one.constraints for one in learned)
     numbers = ["narratives", "states", "edges", "elision", "log-prob"]
     numbers += ["constraints", "violated"] if sought else []
@@ -349,7 +339,7 @@ def _show_learned(learned: list[Learned]) -> None:
     for one in learned:
         if one.sample is not None:
             of = {"narratives": one.narratives, "sample": one.sample}
-            say(f"{one.domain + ': ' if len(learned) > 1 else ''}{said(of)}")
+            say(f"{one.domain + ': ' if len(learned) > 1 else ''}{scale.sampling.said(of)}")
 
 
 @app.command()
@@ -388,9 +378,6 @@ def events(
 
     Example: `elision events stories.jsonl -o events.jsonl`
     """
-    import elision as el  # noqa: PLC0415
-    from elision.text.hand import write_types  # noqa: PLC0415
-
     corpus = read(
         narratives,
         format=format,
@@ -412,7 +399,7 @@ def events(
     )
     found = extractor.fit_transform(corpus)
     if output is not None and output.suffix == ".tsv":
-        write_types(extractor.parts(corpus), extractor.labels_, output)
+        text.hand.write_types(extractor.parts(corpus), extractor.labels_, output)
     elif output is not None:
         found.to_jsonl(output)
     if as_json:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import elision as el
+from elision import scale
 from elision.cli.app import (
     Activity,
     AsJson,
@@ -54,8 +56,6 @@ def pack(
 
     Example: `elision pack january.parquet february.parquet -o sessions`
     """
-    import elision as el  # noqa: PLC0415
-
     made = el.pack(
         files,
         output,
@@ -106,19 +106,16 @@ def packed(
     **options: Any,
 ) -> Iterator[dict[str, PackedCorpus]]:
     """Open packed narratives, or pack a file beside the output for the time being."""
-    from elision.scale.packed_corpus import packed_in  # noqa: PLC0415
-    from elision.scale.packing import pack as pack_files  # noqa: PLC0415
-
     if sentences or types is not None:
         problem = "sentences cannot be learned from in parts, only events"
         raise InputError(problem, hint="turn them into events first: elision events")
     if is_folder(narratives):
-        yield packed_in(narratives)
+        yield scale.packed_corpus.packed_in(narratives)
         return
     if not output.parent.is_dir():
         raise InputError(f"no folder {str(output.parent)!r} to write to", where=str(output))
     with tempfile.TemporaryDirectory(prefix=".elision-", dir=output.parent) as folder:
-        made = pack_files(
+        made = scale.packing.pack(
             [narratives],
             Path(folder) / "packed",
             memory=memory or "",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from elision import cli
 from elision.cli.app import (
     IgnoreUnknown,
     ScriptFile,
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from elision.ask.heard import Item
-    from elision.observations import Unknown
-    from elision.script import Script
+    from elision.values.observations import Unknown
+    from elision.values.script import Script
 
 BETWEEN = "|"
 """What stands between the items of a telling: a comma may be part of a sentence."""
@@ -184,35 +185,25 @@ class Conversation:
             show(found)
 
     def _fill(self, items: list[Item]) -> None:
-        from elision.cli.answers import show_fillings  # noqa: PLC0415
-
         found = self.script.fill(items, top=self._top, unknown=self._unknown)
-        self._show("fill", found, show_fillings)
+        self._show("fill", found, cli.answers.show_fillings)
 
     def _between(self, items: list[Item]) -> None:
-        from elision.cli.answers import show_story  # noqa: PLC0415
-
         found = self.script.between(cast("Any", items), unknown=self._unknown)
-        self._show("between", found, show_story)
+        self._show("between", found, cli.answers.show_story)
 
     def _next(self, items: list[Item]) -> None:
-        from elision.cli.answers import show_following  # noqa: PLC0415
-
         found = self.script.next(items, top=self._top, unknown=self._unknown)
         if not self._as_json:
             out.print("next", style="dim")
-        self._show("next", found, show_following)
+        self._show("next", found, cli.answers.show_following)
 
     def _score(self, items: list[Item]) -> None:
-        from elision.cli.reports import show_conformance  # noqa: PLC0415
-
-        self._show("score", self.script.score(cast("Any", items)), show_conformance)
+        self._show("score", self.script.score(cast("Any", items)), cli.reports.show_conformance)
 
     def _align(self, items: list[Item]) -> None:
-        from elision.cli.answers import show_aligned  # noqa: PLC0415
-
         found = self.script.align(cast("Any", items), unknown=self._unknown)
-        self._show("align", found, show_aligned)
+        self._show("align", found, cli.answers.show_aligned)
 
     def _events(self) -> None:
         names = sorted(self.script.events)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from elision import repairing
 from elision.cli.app import (
     Activity,
     AsJson,
@@ -67,9 +68,6 @@ def repair(
 
     Example: `elision repair log.csv -o repaired.csv`
     """
-    from elision.repairing import repair as repaired  # noqa: PLC0415
-    from elision.repairing import repair_stream  # noqa: PLC0415
-
     if most_probable and threshold is not None:
         raise InputError("both --threshold and --most-probable, expected one of them")
     options: dict[str, Any] = {
@@ -87,9 +85,9 @@ def repair(
     }
     with on_cluster(dask):
         if script is not None:
-            report = repair_stream(log, output, script=load(script), **options)
+            report = repairing.repair_stream(log, output, script=load(script), **options)
         else:
-            found = repaired(log, **options)
+            found = repairing.repair(log, **options)
             found.write(output)
             report = found.report
     if as_json:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from elision import serve as page
+from elision import show
 from elision.cli.app import AsJson, IgnoreUnknown, ScriptFile, app, load, told_events, unknown
 from elision.terminal import print_json, say
 
@@ -94,9 +96,7 @@ def export(
 
     Example: `elision export doorbell.json -o doorbell.bpmn`
     """
-    from elision.show.export import export as write  # noqa: PLC0415
-
-    write(load(script), output, states=states, least=least)
+    show.export.export(load(script), output, states=states, least=least)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})
     else:
@@ -123,6 +123,6 @@ def serve(
 
     Example: `elision serve doorbell.json`
     """
-    from elision.serve.command import serve as run  # noqa: PLC0415 - says what is missing itself
-
-    run(scripts or [], tellings=tellings or [], host=host, port=port, open_browser=open_browser)
+    page.command.serve(
+        scripts or [], tellings=tellings or [], host=host, port=port, open_browser=open_browser
+    )

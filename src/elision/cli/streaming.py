@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from elision import learn, pipeline
 from elision.cli.app import worded
 from elision.errors import InputError
 from elision.terminal import complain, print_json, say
@@ -42,9 +43,6 @@ def follow(
     as_json: bool,
 ) -> None:
     """Follow a source and learn from it until it ends, or Ctrl-C or SIGTERM comes."""
-    from elision.learn.stream import StreamLearner  # noqa: PLC0415
-    from elision.streaming import Following  # noqa: PLC0415
-
     if output.is_dir() or not output.parent.is_dir():
         problem = "a folder came" if output.is_dir() else "its folder does not exist"
         raise InputError(f"{problem}, expected a file for the script", where=str(output))
@@ -52,10 +50,10 @@ def follow(
     shown = _Shown(output, as_json=as_json)
     try:
         with _terminated():
-            following = Following(
+            following = pipeline.streaming.Following(
                 source,
                 output,
-                StreamLearner(**settings),
+                learn.stream.StreamLearner(**settings),
                 options=options,
                 batch=batch or BATCH,
                 domain=domain,

@@ -31,15 +31,15 @@ from elision.learn.learner import ScriptLearner
 from elision.learn.missing import learn_missing
 from elision.learn.sem import SEMHMM
 from elision.learn.telling import FEATURES, learn_telling
-from elision.telling import TellingModel
+from elision.values.telling import TellingModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.corpus import Corpus
     from elision.evaluate.cloze import Task
+    from elision.values.corpus import Corpus
 
 TASKS = ("one", "two", "three", "anywhere", "hidden", "next")
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 LEAST_TYPES = 3
 """Domains with fewer event types are left out, as in the paper."""

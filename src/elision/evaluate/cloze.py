@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.corpus import Corpus
-    from elision.observations import Observation
+    from elision.values.corpus import Corpus
+    from elision.values.observations import Observation
 
 TEST_SHARE = 0.4
 LEAST_WEIGHT = 0.25

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from elision.ask.score import Conformance
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 USUAL = 0.5
 """A key step is told in more than this share of the training tellings."""

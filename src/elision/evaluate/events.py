@@ -18,11 +18,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from importlib import resources
 from typing import NamedTuple, TypeAlias
 
-from elision.corpus import Corpus
+from elision import readers
 from elision.errors import ElisionError, InputError
 from elision.text.extract import EventExtractor
 from elision.text.parse import parse
 from elision.text.vectors import installed
+from elision.values.corpus import Corpus
 
 __all__ = [
     "BCubed",
@@ -200,10 +201,8 @@ def compare_mappers(corpus: Corpus, seeds: int = 3) -> dict[str, float]:
 
 def own_tellings() -> Corpus:
     """Return the package's own tellings that were labelled by hand."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
     with resources.as_file(resources.files("elision") / "data" / "tellings.jsonl") as path:
-        return read(path)
+        return readers.read(path)
 
 
 def table(rows: Iterable[Row]) -> str:
@@ -235,15 +234,13 @@ def _shares(shares: dict[str, float]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table of some files."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
     parser = argparse.ArgumentParser(prog="python -m elision.evaluate.events", description=__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE", help="tellings with steps and events")
     parser.add_argument("--json", action="store_true", help="every domain, as JSON")
     parser.add_argument("--taught", action="store_true", help="by labels of half of the tellings")
     options = parser.parse_args(arguments)
     try:
-        parts = [read(file) for file in options.files] or [own_tellings()]
+        parts = [readers.read(file) for file in options.files] or [own_tellings()]
         corpus = Corpus(narrative for part in parts for narrative in part)
         if options.taught:
             shares = compare_mappers(corpus)

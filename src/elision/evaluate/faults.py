@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.score import Conformance
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 TEST_SHARE = 0.3
 ORDER = 5

@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from elision.corpus import Corpus
+from elision import readers
 from elision.evaluate.following_alarms import (
     METHODS,
     OWN,
@@ -33,7 +33,8 @@ from elision.evaluate.following_many import identify, identify_figures, identify
 from elision.evaluate.learned import learn
 from elision.evaluate.measuring import measure_files, tell
 from elision.evaluate.outlines import usable_domains
-from elision.learning import DEFAULT
+from elision.pipeline.learning import DEFAULT
+from elision.values.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,9 +99,7 @@ def tables(figures: dict[str, Any], seeds: int) -> str:
 
 def measure_file(file: str, seeds: int) -> dict[str, Any]:
     """Figures of a file."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
-    return measure_corpus(read(file), seeds, tell)
+    return measure_corpus(readers.read(file), seeds, tell)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

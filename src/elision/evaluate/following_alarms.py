@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elision.ask._passing import Passing
+from elision.ask.engine.passing import Passing
 from elision.ask.follow import Skipped
 from elision.errors import InputError
 from elision.evaluate.tables import markdown_table, percent_or_dash
-from elision.outline import steps_told
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.narrative import Narrative
-    from elision.script import Script
+    from elision.values.narrative import Narrative
+    from elision.values.script import Script
 
     Floats: TypeAlias = NDArray[np.float64]
 

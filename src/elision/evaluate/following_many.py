@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision.corpus import Corpus
 from elision.evaluate.cloze import calibration_error
 from elision.evaluate.following_alarms import RATES, limit, share_of
 from elision.evaluate.identifying import SMOOTHINGS, bag
 from elision.evaluate.tables import markdown_table, percent_or_dash
-from elision.library import Library
+from elision.values.corpus import Corpus
+from elision.values.library import Library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from elision.ask.identify import Identification
-    from elision.script import Script
+    from elision.values.script import Script
 
 EVENTS = (1, 2, 3, 5, None)
 """After how many events it is asked which activity it is; None is the end."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elision.corpus import Corpus
 from elision.evaluate.cloze import TEST_SHARE
 from elision.evaluate.learned import learn
-from elision.library import Library
+from elision.values.corpus import Corpus
+from elision.values.library import Library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elision.learning import make_learner
+from elision import text
+from elision.pipeline.learning import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.corpus import Corpus
-    from elision.script import Script
+    from elision.values.corpus import Corpus
+    from elision.values.script import Script
 
 
 def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None = None) -> Script:
@@ -23,7 +24,7 @@ def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None
     seed
         Seed of the learner.
     method
-        Its name, see `elision.learning.METHODS`.
+        Its name, see `elision.pipeline.learning.METHODS`.
     events
         The vocabulary, if it is larger than what the tellings tell.
 
@@ -32,11 +33,9 @@ def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None
     Script
         What can be asked; with the extractor in its notes if it was learned from sentences.
     """
-    from elision.text.extract import EventExtractor  # noqa: PLC0415 - slow to import
-
     extractor = None
     if not train.has_events:
-        extractor = EventExtractor()
+        extractor = text.extract.EventExtractor()
         train = extractor.fit_transform(train)
     learner = make_learner(method, events=events, random_state=seed).fit(train.events)
     found = learner.script_

@@ -14,7 +14,7 @@ from elision.learn.baselines import (
     SkipNaiveBayes,
 )
 from elision.learn.sem import BMM, BMMEM, SEMHMM
-from elision.learning import DEFAULT, make_learner
+from elision.pipeline.learning import DEFAULT, make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

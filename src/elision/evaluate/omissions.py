@@ -19,20 +19,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elision.ask.chances import missing_chances
+from elision import readers
+from elision.ask.engine.chances import missing_chances
 from elision.errors import ElisionError, InputError
 from elision.evaluate import methods
 from elision.evaluate.cloze import TIE
 from elision.evaluate.report import one_sided_p
 from elision.evaluate.tables import markdown_table, one_line, percent, points, probability
-from elision.learning import DEFAULT, make_learner
+from elision.pipeline.learning import DEFAULT, make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 FOLDS = 5
 LEAST_RECORDINGS = FOLDS
@@ -298,8 +299,6 @@ def tables(result: dict[str, Any]) -> str:
 
 def main(arguments: Iterable[str] | None = None) -> int:
     """Print the tables of a file."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
     parser = argparse.ArgumentParser(
         prog="python -m elision.evaluate.omissions",
         description=__doc__,
@@ -312,7 +311,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     try:
         if options.seeds < 1:
             raise InputError(f"--seeds is {options.seeds}, expected a whole number from 1")
-        parts = recordings_of(read(options.file))
+        parts = recordings_of(readers.read(options.file))
         result = measure(parts, seeds=options.seeds, progress=_tell)
     except ElisionError as error:
         sys.stderr.write(f"{error}\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask._precedence import improved
+from elision.ask.engine.precedence import improved
 from elision.errors import InputError
 from elision.evaluate.cloze import LEAST_EVENTS, TEST_SHARE
 from elision.evaluate.learned import learn
@@ -15,7 +15,7 @@ from elision.evaluate.learned import learn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 
 def order_domain(domain: Corpus, seed: int, method: str) -> dict[str, float]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from elision import readers, text
 from elision.errors import InputError
 from elision.evaluate.measuring import measure_files, tell
 from elision.evaluate.tables import markdown_table, percent, plain_text
@@ -29,13 +30,13 @@ from elision.evaluate.task_graphs import (
 )
 from elision.learn.outline import learn_outline
 from elision.learn.precedence import learn_precedence
-from elision.outline import steps_told
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
-    from elision.corpus import Corpus
-    from elision.outline import Outline
+    from elision.values.corpus import Corpus
+    from elision.values.outline import Outline
 
 HELD_OUT = 0.2
 """Share of the tellings that is not learned from."""
@@ -94,9 +95,7 @@ def split_events(part: Corpus, seed: int) -> tuple[Told, Told, float | None]:
     train, test = part.split(HELD_OUT, random_state=seed)
     heard = None
     if not part.has_events:
-        from elision.text.extract import EventExtractor  # noqa: PLC0415 - slow
-
-        extractor = EventExtractor()
+        extractor = text.extract.EventExtractor()
         train = extractor.fit_transform(train)
         sentences = sum(one.length for one in test)
         test = extractor.transform(test)
@@ -272,11 +271,9 @@ def _cell(name: str, value: float | None) -> str:
 
 def measure_file(file: str, seeds: int) -> dict[str, Any]:
     """Figures of a file of task graphs or of another corpus."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
     if is_task_graphs(file):
         return {"kind": "task graphs", "rows": measure_graphs(read_task_graphs(file), seeds)}
-    return {"kind": "tellings", **measure_corpus(read(file), seeds, tell)}
+    return {"kind": "tellings", **measure_corpus(readers.read(file), seeds, tell)}
 
 
 def tables(figures: dict[str, Any], seeds: int) -> str:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elision import evaluate, readers
 from elision.errors import ElisionError, InputError
-from elision.learning import DEFAULT, METHODS
+from elision.pipeline.learning import DEFAULT, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 LEAST_NARRATIVES = 5
 """Domains with fewer narratives are left out."""
@@ -32,18 +33,14 @@ Row = dict[str, Any]
 
 def measure_identify(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     """Accuracy of identification; the standard error is that over seeds."""
-    from elision.evaluate.identifying import identify_corpus  # noqa: PLC0415 - slow to import
-
-    found = [identify_corpus(corpus, seed, method) for seed in range(seeds)]
+    found = [evaluate.identifying.identify_corpus(corpus, seed, method) for seed in range(seeds)]
     return [_row(name, [one[name] for one in found]) for name in found[0]]
 
 
 def measure_order(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     """Share of pairs in the right order."""
-    from elision.evaluate.ordering import order_domain  # noqa: PLC0415 - slow to import
-
     domains = [
-        [order_domain(part, seed, method) for seed in range(seeds)]
+        [evaluate.ordering.order_domain(part, seed, method) for seed in range(seeds)]
         for part in corpus.by_domain().values()
     ]
     return [
@@ -54,8 +51,6 @@ def measure_order(corpus: Corpus, seeds: int, method: str) -> list[Row]:
 
 def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     """Area under the curve, by slip and measure."""
-    from elision.evaluate.detecting import SLIPS, detect_domain  # noqa: PLC0415 - slow to import
-
     parts = corpus.by_domain()
     cells: dict[tuple[str, str], list[float]] = {}
     for name, part in parts.items():
@@ -68,7 +63,9 @@ def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
             for event in narrative
             if event not in known
         ]
-        runs = [detect_domain(part, foreign, seed, method) for seed in range(seeds)]
+        runs = [
+            evaluate.detecting.detect_domain(part, foreign, seed, method) for seed in range(seeds)
+        ]
         for key in runs[0]:
             cells.setdefault(key, []).append(
                 float(np.mean([run[key] for run in runs if key in run]))
@@ -78,7 +75,9 @@ def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     for measure in dict.fromkeys(measure for _, measure in cells):
         row: Row = {"name": measure}
         row |= {slip: float(np.mean(cells[slip, measure])) for slip in slips}
-        row["mean of slips"] = float(np.mean([row[slip] for slip in slips if slip in SLIPS]))
+        row["mean of slips"] = float(
+            np.mean([row[slip] for slip in slips if slip in evaluate.detecting.SLIPS])
+        )
         rows.append(row)
     return rows
 
@@ -98,10 +97,10 @@ def measure_odd(corpus: Corpus, seeds: int, method: str) -> list[Row]:
 
 
 def _fault_runs(corpus: Corpus, seeds: int, method: str) -> list[Any]:
-    from elision.evaluate.faults import faults_of  # noqa: PLC0415 - slow to import
-
     parts = corpus.by_domain().values()
-    return [faults_of(part, seed, method) for part in parts for seed in range(seeds)]
+    return [
+        evaluate.faults.faults_of(part, seed, method) for part in parts for seed in range(seeds)
+    ]
 
 
 def _means(rows: Sequence[dict[str, float]]) -> Row:
@@ -152,8 +151,6 @@ def _usable(corpus: Corpus) -> Corpus:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables of some corpora."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
     parser = argparse.ArgumentParser(
         prog="python -m elision.evaluate.questions", description=__doc__
     )
@@ -167,7 +164,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.seeds < 1:
             raise InputError(f"{options.seeds} seeds, expected at least one")
         found = {
-            file: QUESTIONS[options.question](_usable(read(file)), options.seeds, options.method)
+            file: QUESTIONS[options.question](
+                _usable(readers.read(file)), options.seeds, options.method
+            )
             for file in options.files
         }
     except ElisionError as error:

@@ -32,11 +32,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from elision import readers
 from elision.errors import ElisionError, InputError
 from elision.evaluate.neighbours import Neighbours
 from elision.evaluate.tables import markdown_table, one_line
 from elision.evaluate.thinning import limited, thinned_parts
-from elision.learning import DEFAULT, make_learner
+from elision.pipeline.learning import DEFAULT, make_learner
 from elision.repairing.repairer import Repairer
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 SHARES = (0.1, 0.2, 0.3)
 DEFAULT_THRESHOLD = 0.5
@@ -322,12 +323,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def chosen_log(options: argparse.Namespace) -> Corpus:
     """Read the log that was asked for, or so many of its cases."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
     if options.seeds < 1:
         raise InputError(f"--seeds is {options.seeds}, expected a whole number from 1")
     checked_shares(options.share)
-    log = limited(read(options.log), options.max_cases)
+    log = limited(readers.read(options.log), options.max_cases)
     if len(log) < 2:
         raise InputError(f"{len(log)} case, expected 2 or more", where=options.log)
     return log

@@ -20,19 +20,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from elision import readers
 from elision.errors import ElisionError, InputError
 from elision.evaluate.cloze import calibration_error
 from elision.evaluate.names import corpus_names
 from elision.evaluate.outlines import outline_of, split_events, usable_domains
 from elision.evaluate.tables import markdown_table, percent, plain_text
-from elision.outline import Outline, Step, Unit, steps_told
+from elision.values.outline import Outline, Step, Unit, steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
     Floats = NDArray[np.float64]
 
@@ -304,12 +305,12 @@ def measure_labels(part: Corpus, splits: int) -> dict[str, Any]:
 
 def measure_label_files(files: Sequence[str], splits: int) -> dict[str, dict[str, Any]]:
     """The rule for labels in each domain that has events, by file and domain."""
-    from elision.readers import read  # noqa: PLC0415 - slow
-
     found: dict[str, dict[str, Any]] = {}
     for file, name in corpus_names(files).items():
         labelled = {
-            domain: part for domain, part in usable_domains(read(file)).items() if part.has_events
+            domain: part
+            for domain, part in usable_domains(readers.read(file)).items()
+            if part.has_events
         }
         if not labelled:
             raise InputError("only sentences, expected tellings with events", where=file)

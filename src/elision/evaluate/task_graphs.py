@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.outline import Outline
+    from elision.values.outline import Outline
 
     Bools = NDArray[np.bool_]
 

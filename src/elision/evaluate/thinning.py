@@ -12,7 +12,7 @@ from elision.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 TEST_SHARE = 0.3
 

@@ -9,6 +9,7 @@ import numpy as np
 from elision.evaluate import methods
 from elision.evaluate.cloze import TASKS
 from elision.evaluate.tables import markdown_table, percent, plain_text, points, probability
+from elision.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -156,8 +157,6 @@ def terminal_tables(result: Result) -> list[Table]:
     """The same tables for the terminal."""
     from rich.table import Table  # noqa: PLC0415 - slow to import
     from rich.text import Text  # noqa: PLC0415
-
-    from elision.terminal import printable  # noqa: PLC0415
 
     found = []
     for shown in tables_together(result):

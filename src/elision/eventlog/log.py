@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from elision.corpus import Corpus
+from elision import eventlog
 from elision.eventlog.frames import to_frame
 from elision.eventlog.insertion import Insertion, check, placed
 from elision.eventlog.writing import LogWriter
-from elision.narrative import Narrative
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     import os
@@ -71,9 +72,7 @@ class EventLog:
             Where it cannot be read, or where its times can be read in several ways: unlike the
             order of events, the times between them differ.
         """
-        from elision.eventlog.reading import read_log  # noqa: PLC0415 - it makes logs
-
-        return read_log(source, **options)
+        return eventlog.reading.read_log(source, **options)
 
     @staticmethod
     def stream(
@@ -103,9 +102,7 @@ class EventLog:
         InputError
             As for `read`, and where the rows of a case do not stand together.
         """
-        from elision.eventlog.streaming import stream_log  # noqa: PLC0415 - it makes logs
-
-        return stream_log(path, cases=cases, **options)
+        return eventlog.streaming.stream_log(path, cases=cases, **options)
 
     def __repr__(self) -> str:
         inserted = "" if self.insertions is None else f", {len(self.insertions)} inserted"

@@ -7,7 +7,6 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision._backends import is_frame
-from elision.corpus import Corpus
 from elision.errors import InputError, shown
 from elision.eventlog.frames import KeptFrame
 from elision.eventlog.insertion import Case
@@ -24,18 +23,19 @@ from elision.readers.source import is_readable, opened
 from elision.readers.table import csv_rows, frame_cases, gathered, parquet_errors, parquet_file
 from elision.readers.times import TimeColumn
 from elision.readers.xes import XesCases, XesParser, keys_of
+from elision.values.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from elision.eventlog.kept import Kept
-    from elision.narrative import Narrative
     from elision.readers.cases import Cases
     from elision.readers.columns import Columns, Roles
     from elision.readers.source import Source
     from elision.readers.table import CsvRows
     from elision.readers.times import Form
     from elision.readers.xes import Trace
+    from elision.values.narrative import Narrative
 
 ROLES = ("case", "activity", "time", "domain")
 

@@ -18,16 +18,16 @@ from elision.eventlog.kept import (
     rounded,
 )
 from elision.eventlog.texts import shown_times
-from elision.narrative import FIELDS
 from elision.readers.columns import Columns
+from elision.values.narrative import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from elision.eventlog.insertion import Case, Placed
     from elision.eventlog.kept import Kept
-    from elision.narrative import Narrative
     from elision.readers.times import Form
+    from elision.values.narrative import Narrative
 
 CASE, ACTIVITY, DOMAIN, STEP = "case:concept:name", "concept:name", "domain", "step"
 

@@ -1,1 +1,14 @@
 """Learning scripts from narratives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elision._rooms import door
+
+if TYPE_CHECKING:
+    from elision.learn import em as em
+    from elision.learn import learner as learner
+    from elision.learn import stream as stream
+
+__getattr__ = door(__name__)

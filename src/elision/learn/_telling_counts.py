@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from elision import kernels
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -101,18 +103,14 @@ def _sums(
     tree: Beginnings, weight: NDArray[np.float64], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """For each event, the sum of values over the beginnings that it follows, (V + 1, columns)."""
-    from elision.learn import _telling_kernels  # noqa: PLC0415 - numba is slow to import
-
     result = np.zeros((tree.size + 1, values.shape[1]))
-    _telling_kernels.add_rows(tree.following, tree.after, weight, values, result)
+    kernels.telling_learning.add_rows(tree.following, tree.after, weight, values, result)
     return result
 
 
 def _nearness(tree: Beginnings) -> NDArray[np.float64]:
     """How near each event was told last in each beginning, (nodes, events)."""
-    from elision.learn import _telling_kernels  # noqa: PLC0415 - numba is slow to import
-
     result = np.zeros((tree.nodes, tree.size))
     rows = np.vstack([np.eye(tree.size), np.zeros(tree.size)])
-    _telling_kernels.spread_down(tree.parent, tree.event, rows, NEARNESS, result)
+    kernels.telling_learning.spread_down(tree.parent, tree.event, rows, NEARNESS, result)
     return result

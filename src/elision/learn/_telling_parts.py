@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elision import kernels
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -63,13 +65,11 @@ class Piece:
 
 def loss_of(piece: Piece, point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Minus the log-likelihood of what follows the beginnings of a piece, and its slope."""
-    from elision.learn._telling_kernels import loss_and_slope  # noqa: PLC0415 - numba
-
     if not point.flags.writeable:
         point = point.copy()
     remembered = np.zeros((len(piece.parent), piece.size + 1))
     slope = np.zeros_like(point)
-    loss = loss_and_slope(
+    loss = kernels.telling_learning.loss_and_slope(
         piece.parent, piece.event, piece.fade, piece.row_of, piece.own, piece.shared,
         piece.following, piece.first, piece.weight, *piece.taken_apart(point), remembered,
         np.empty_like(remembered), *piece.taken_apart(slope),

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision._threads import one_blas_thread
-from elision.ask._passing import WITNESSES, Passing
-from elision.outline import UNSEEN, Alarms, steps_told
+from elision.ask.engine.passing import WITNESSES, Passing
+from elision.values.outline import UNSEEN, Alarms, steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.outline import Outline
+    from elision.values.outline import Outline
 
 LEAST_TELLINGS = 5
 """Fewer say nothing about alarms."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 
 class ScriptAnswers:

@@ -21,8 +21,8 @@ from elision.scale.passes import weight_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.observations import Packed
     from elision.scale.passes import Parts
+    from elision.values.observations import Packed
 
 LOOP_SHARE = 0.02
 """Pseudocounts of staying in a state, as a share of those of leaving it for any later one."""

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from elision.contexts import (
+from elision.errors import InputError
+from elision.learn.sem import Narratives, told_narratives, vocabulary_of
+from elision.values.contexts import (
     Context,
     contexts_of,
     every_context,
@@ -19,9 +21,7 @@ from elision.contexts import (
     steps_on,
     surroundings,
 )
-from elision.errors import InputError
-from elision.learn.sem import Narratives, told_narratives, vocabulary_of
-from elision.observations import short
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,7 +12,7 @@ from elision.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.observations import Packed
+    from elision.values.observations import Packed
 
 
 def learn_constraints(

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision import learn
 from elision.errors import InputError
-from elision.lattice import Parameters
+from elision.lattice import Counts, Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.lattice import Counts
     from elision.learn.em import Pseudocounts
 
 START, END = 0, 1
@@ -155,8 +155,6 @@ class CountsModel:
 
     def parameters(self, prior: Pseudocounts, *, elisions: bool = True) -> Parameters:
         """MAP parameters of the counts, states in the order of `topological_order`."""
-        from elision.learn.em import m_step  # noqa: PLC0415 - em does not know this module
-
         ordered = self.taken(self.topological_order())
         source, target = np.nonzero(ordered.edge)
         blank = Parameters(
@@ -166,12 +164,10 @@ class CountsModel:
             np.full_like(ordered.emission, 1.0 / max(1, ordered.emission.shape[1])),
             np.zeros(self.states),
         )
-        return m_step(blank, ordered.counts(blank), prior, elisions=elisions)
+        return learn.em.m_step(blank, ordered.counts(blank), prior, elisions=elisions)
 
     def counts(self, parameters: Parameters) -> Counts:
         """Expected counts in the order of the edges of ``parameters``."""
-        from elision.lattice import Counts  # noqa: PLC0415
-
         transition = self.transition[parameters.source, parameters.target]
         return Counts(transition, self.emission, self.elision, np.empty(0))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.telling import TellingModel
+    from elision.values.telling import TellingModel
 
 FIRST = 100
 MOST = 3200

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from elision.errors import InputError
-from elision.observations import Packer
 from elision.scale.passes import counting, told_in, weight_of
-from elision.script import Script
+from elision.values.observations import Packer
+from elision.values.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.lattice import Counts, Parameters
-    from elision.observations import Observation, Packed, Unknown
     from elision.scale.passes import Parts
+    from elision.values.observations import Observation, Packed, Unknown
 
 Base: TypeAlias = "Literal['uniform', 'unigram'] | Sequence[float]"
 

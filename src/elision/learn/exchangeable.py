@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from elision import kernels
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -108,11 +110,9 @@ class ExchangeTest:
         -------
         how many were taken in, and the column that raised an alarm after the last of them, if any
         """
-        from elision.learn._exchange_kernels import see  # noqa: PLC0415 - numba
-
         rows = np.arange(self.tested + 1, self.tested + len(values) + 1)
         sizes = np.array([grid.size for grid in self.grids])
-        taken, alarm = see(
+        taken, alarm = kernels.exchange.see(
             self._bins(values), sizes, draws, shares(rows), EXPONENTS, LEAST_P, RATIOS,
             1 / self.rates, self.counts, self.capital, self.run, self.began, self.tested,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from elision.learn.telling import learn_telling
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.telling import TellingModel
+    from elision.values.telling import TellingModel
 
 Narratives = list[tuple[int, ...]]
 

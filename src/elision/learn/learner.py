@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from elision.ask.questions import Questions
 from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
 from elision.learn.held_out import hold_out
@@ -19,9 +18,10 @@ from elision.learn.sem import told_narratives, vocabulary_of
 from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
 from elision.learn.usual import learn_usual
-from elision.observations import Packer
 from elision.scale.packed_corpus import PackedCorpus
 from elision.scale.sampling import MOST_NARRATIVES, checked_seed, drawn
+from elision.values.observations import Packer
+from elision.values.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.learn.sem import Narratives
-    from elision.script import Script
+    from elision.values.script import Script
 
 
 STAGES = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from elision.learn.outline import MOST_EVENTS
 from elision.learn.structure import MOST_EXACT_STATES, MOST_TREE_STATES
 from elision.learn.telling import FEW_CELLS, MOST_CELLS
-from elision.telling_kinds import MOST_KINDS, SHARED_KINDS
+from elision.values.telling_kinds import MOST_KINDS, SHARED_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ import numpy as np
 
 from elision.ask.telling.missing import evidence
 from elision.learn.held_out import hold_out
-from elision.telling import Missing
+from elision.values.telling import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from elision._threads import one_blas_thread
 from elision.learn.alternatives import find_choices
 from elision.learn.precedence import learn_precedence
-from elision.outline import Outline, Step, Unit
+from elision.values.outline import Outline, Step, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betaln, expit, logit
 
-from elision.learn._precedence_kernels import sampled_orders
+from elision.kernels.precedence import sampled_orders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from elision import kernels
 from elision.learn.counts import CountsModel
 
 if TYPE_CHECKING:
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.learn._search import Search
+    from elision.kernels.search import Search
     from elision.learn.em import Pseudocounts
-    from elision.observations import Packed
+    from elision.values.observations import Packed
 
 Score: TypeAlias = Literal["exact", "approx", "marginal"]
 
@@ -90,17 +91,15 @@ def local_search(
     observer
         Hears of every accepted move.
     """
-    from elision.learn import _moves, _search  # noqa: PLC0415 - numba is slow to import
-
     search = start(model, score, prior, costs, never, elisions=elisions)
 
     def value() -> float:
-        local = _moves.local_score(search.model, search.pieces, search.scoring)
-        return float(local - search.rules.cost * _search.violations(search.rules))
+        local = kernels.moves.local_score(search.model, search.pieces, search.scoring)
+        return float(local - search.rules.cost * kernels.search.violations(search.rules))
 
     before = value()
-    moves = _run(lambda *log: _search.run(search, MOVES_AT_ONCE, *log), observer)
-    violated = int(_search.violations(search.rules))
+    moves = _run(lambda *log: kernels.search.run(search, MOVES_AT_ONCE, *log), observer)
+    violated = int(kernels.search.violations(search.rules))
     return Found(_result(search), moves, before, value(), violated)
 
 
@@ -121,37 +120,34 @@ def exact_search(
     a move is expected to keep the difference between its exact and its local gain, and is tried
     (again) only while that makes it the most promising one.
     """
-    from elision import _kernels  # noqa: PLC0415 - numba is slow to import
-    from elision.learn import _exact, _moves, _search  # noqa: PLC0415
-
     search = start(model, "approx", prior, costs, never, elisions=elisions)
     size = model.states
-    trial = _exact.Trial(
-        model=_moves.Model._make(part.copy() for part in search.model),
-        way=_moves.Way._make(part.copy() for part in search.way),
-        narratives=_kernels.Narratives(packed.symbol, packed.offset, packed.weight),
+    trial = kernels.exact.Trial(
+        model=kernels.moves.Model._make(part.copy() for part in search.model),
+        way=kernels.moves.Way._make(part.copy() for part in search.way),
+        narratives=kernels.passes.Narratives(packed.symbol, packed.offset, packed.weight),
         log_prob=np.empty(len(packed)),
     )
-    book = _exact.Book(
-        surplus=np.full((2, size, size), _exact.OPTIMISM),
+    book = kernels.exact.Book(
+        surplus=np.full((2, size, size), kernels.exact.OPTIMISM),
         tried=np.full((2, size, size), -1),
         step=np.zeros(1, np.int64),
         todo=np.zeros((size * size, 3), np.int64),
     )
-    score = np.array([_exact.exact_score(search, trial)])
+    score = np.array([kernels.exact.exact_score(search, trial)])
     at_once = MOVES_AT_ONCE if size <= MANY_STATES else 1
 
     def value() -> float:
-        exact = _exact.exact_score(search, trial)
-        return float(exact - search.rules.cost * _search.violations(search.rules))
+        exact = kernels.exact.exact_score(search, trial)
+        return float(exact - search.rules.cost * kernels.search.violations(search.rules))
 
     before = value()
     moves = _run(
-        lambda *log: _exact.run_exact(search, trial, book, score, exhaustive, at_once, *log),
+        lambda *log: kernels.exact.run_exact(search, trial, book, score, exhaustive, at_once, *log),
         observer,
         at_once,
     )
-    violated = int(_search.violations(search.rules))
+    violated = int(kernels.search.violations(search.rules))
     return Found(_result(search), moves, before, value(), violated)
 
 
@@ -165,16 +161,14 @@ def start(
     elisions: bool = True,
 ) -> Search:
     """All that a search works on, gains of every move included."""
-    from elision.learn import _moves, _search  # noqa: PLC0415 - numba is slow to import
-
     size, events = model.emission.shape
     if never is None:
         never = np.zeros((events, events), bool)
     edges = int(model.edge.sum())
     square = np.zeros((size, size))
     successors = _words(model.edge)
-    search = _search.Search(
-        model=_moves.Model(
+    search = kernels.search.Search(
+        model=kernels.moves.Model(
             alive=np.ones(size, bool),
             transition=model.transition.copy(),
             successors=successors,
@@ -185,14 +179,14 @@ def start(
             told=model.emission.sum(axis=1),
             silent=model.elision.copy(),
         ),
-        pieces=_moves.Pieces(
+        pieces=kernels.moves.Pieces(
             edge=square.copy(),
             leaving=np.zeros(size),
             event=np.zeros((size, events)),
             state=np.zeros(size),
         ),
-        scoring=_moves.Scoring(
-            kind=_moves.MARGINAL if score == "marginal" else 0,
+        scoring=kernels.moves.Scoring(
+            kind=kernels.moves.MARGINAL if score == "marginal" else 0,
             elisions=elisions,
             transition=float(prior.transition),
             event=prior.event,
@@ -204,7 +198,7 @@ def start(
         ),
         after=np.zeros_like(successors),
         before=np.zeros_like(successors),
-        rules=_search.Rules(
+        rules=kernels.search.Rules(
             support=_words(model.support),
             never=_words(never),
             follows=_words(np.zeros_like(never)),
@@ -212,7 +206,7 @@ def start(
             below=_words(np.zeros_like(model.support)),
             cost=float(costs.constraint),
         ),
-        way=_moves.Way(
+        way=kernels.moves.Way(
             order=np.zeros(size, np.int64),
             place=np.zeros(size, np.int64),
             alpha=np.zeros(size),
@@ -226,7 +220,7 @@ def start(
         merge_gain=square,
         delete_gain=np.full((size, size), -np.inf),
     )
-    _search.start_search(search)
+    kernels.search.start_search(search)
     return search
 
 

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from elision.corpus import Corpus
 from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
 from elision.learn.backoff import Backoff, back_off
@@ -21,9 +20,10 @@ from elision.learn.em import Base, Converged, Prior, pseudocounts, run_em
 from elision.learn.observe import ignore
 from elision.learn.search import Costs, Score
 from elision.learn.structure import Plan, Progress, Settings, learn_structure
-from elision.observations import Packer, short
 from elision.scale.passes import PartedCorpus, Parts
-from elision.script import Script
+from elision.values.corpus import Corpus
+from elision.values.observations import Packer, short
+from elision.values.script import Script
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.learn.observe import Observer
-    from elision.observations import Packed
+    from elision.values.observations import Packed
 
 Narratives: TypeAlias = "Corpus | Iterable[Iterable[str]]"
 

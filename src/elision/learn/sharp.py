@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision._script_parts import END, START
-from elision.script import Script
+from elision.values._script_parts import END, START
+from elision.values.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from elision.outline import Outline
+    from elision.values.outline import Outline
 
 LEAST_EDGE = 1e-6
 """Probability below which a way past several units is left out, and goes to the next one."""

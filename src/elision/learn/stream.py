@@ -15,9 +15,9 @@ from elision.learn.drift import Draws, Drift, Watch
 from elision.learn.learner import ScriptLearner
 from elision.learn.reservoir import Reservoir, Told
 from elision.learn.sem import told_narratives
-from elision.observations import Packer
 from elision.scale.packed_corpus import PackedCorpus
 from elision.scale.sampling import checked_seed
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

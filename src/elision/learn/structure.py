@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elision.lattice import Parameters
     from elision.learn.em import Pseudocounts
     from elision.learn.observe import Observer
-    from elision.observations import Packed
+    from elision.values.observations import Packed
 
 Plan: TypeAlias = Literal["paper", "growing"]
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision import _threads
+from elision import _threads, kernels
 from elision.learn._beginnings import Beginnings, grow
 from elision.learn._histories import Histories, find_histories, history_rows
 from elision.learn._telling_counts import PLACES, Counts, count
 from elision.learn._telling_parts import added_up, cut, goes_out, loss_of
 from elision.scale.engine import LOCAL, HeldHere, current
-from elision.telling import Chain, TellingModel
-from elision.telling_kinds import find_kinds, names_of
+from elision.values.telling import Chain, TellingModel
+from elision.values.telling_kinds import find_kinds, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -224,8 +224,6 @@ def _own_features(
     names: list[str],
 ) -> NDArray[np.float64]:
     """Features that each beginning has by itself, (nodes, features, V + 1)."""
-    from elision.learn._telling_kernels import spread_down  # noqa: PLC0415 - numba
-
     symbols = tree.size + 1
     result = np.zeros((tree.nodes, len(names), symbols))
     several = np.maximum(tree.told.sum(axis=1), 1)[:, None]
@@ -241,9 +239,13 @@ def _own_features(
             values[:, :-1] = tree.told
         elif name == "ago":
             rows = np.vstack([parts.counts.ago for parts in held_out])
-            spread_down(tree.parent, tree.fold * tree.size + tree.event, rows, FADE, values)
+            kernels.telling_learning.spread_down(
+                tree.parent, tree.fold * tree.size + tree.event, rows, FADE, values
+            )
         elif name == "words ago":
-            spread_down(tree.parent, tree.event, np.pad(words, ((0, 0), (0, 1))), FADE, values)
+            kernels.telling_learning.spread_down(
+                tree.parent, tree.event, np.pad(words, ((0, 0), (0, 1))), FADE, values
+            )
         else:
             longer = histories.of_beginning > histories.singles
             row = histories.of_beginning - histories.singles - 1

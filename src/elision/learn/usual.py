@@ -8,7 +8,7 @@ import numpy as np
 
 from elision import _threads
 from elision.ask.telling.slips import weigh, with_unknown
-from elision.telling import Usual
+from elision.values.telling import Usual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,7 @@ from elision.readers.source import failures
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from elision.narrative import Narrative
+    from elision.values.narrative import Narrative
 
     Arrival = Narrative | InputError | None
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, shown
-from elision.narrative import Narrative
 from elision.readers.guess import SUFFIXES
 from elision.readers.records import Records, narrative_of_line
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from elision.corpus import Corpus
-from elision.narrative import Narrative
 from elision.readers.times import TimeColumn
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

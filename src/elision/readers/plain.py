@@ -7,8 +7,9 @@ from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
-from elision.corpus import Corpus
-from elision.narrative import Narrative
+from elision import text
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from elision.readers.source import Source
@@ -29,11 +30,9 @@ def read_text(source: Source, domain: str, *, sentences: bool | None = None) -> 
     blocks = [list(block) for told, block in groupby(lines, key=bool) if told]
     if sentences is False:
         return Corpus.of(blocks, domain)
-    from elision.text.prose import happenings, is_prose  # noqa: PLC0415 - only for text
-
-    if is_prose(blocks):
+    if text.prose.is_prose(blocks):
         paragraphs = [" ".join(block) for block in blocks] if len(blocks) > 1 else blocks[0]
-        steps = [happenings(paragraph) for paragraph in paragraphs]
+        steps = [text.prose.happenings(paragraph) for paragraph in paragraphs]
         return Corpus(
             Narrative(steps=tuple(told), domain=domain, id=str(number))
             for number, told in enumerate(steps)

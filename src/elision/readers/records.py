@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from elision.corpus import Corpus
 from elision.errors import InputError, relocated, shown
-from elision.narrative import FIELDS, Narrative, unchecked
+from elision.values.corpus import Corpus
+from elision.values.narrative import FIELDS, Narrative, unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

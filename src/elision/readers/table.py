@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-    from elision.corpus import Corpus
     from elision.readers.cases import Reading
     from elision.readers.columns import Roles
     from elision.readers.source import Source
     from elision.readers.times import Form
+    from elision.values.corpus import Corpus
 
     # The number of the row, then its cells in the order of `Columns.roles`.
     Row = tuple[int, Iterable[object]]

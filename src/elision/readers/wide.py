@@ -6,10 +6,10 @@ import csv
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from elision.corpus import Corpus
 from elision.errors import InputError
 from elision.readers.source import opened
 from elision.readers.table import sniffed
+from elision.values.corpus import Corpus
 
 if TYPE_CHECKING:
     import os

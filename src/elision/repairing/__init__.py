@@ -1,6 +1,25 @@
 """Event logs in which steps were done and not recorded: what is missing, put back."""
 
-from elision.repairing.repaired import Repaired, Report, repair, repair_stream
-from elision.repairing.repairer import Missing, Repairer
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elision._rooms import door
+
+if TYPE_CHECKING:
+    from elision.repairing.repaired import Repaired, Report, repair, repair_stream
+    from elision.repairing.repairer import Missing, Repairer
 
 __all__ = ["Missing", "Repaired", "Repairer", "Report", "repair", "repair_stream"]
+
+__getattr__ = door(
+    __name__,
+    {
+        "Missing": "repairer",
+        "Repaired": "repaired",
+        "Repairer": "repairer",
+        "Report": "repaired",
+        "repair": "repaired",
+        "repair_stream": "repaired",
+    },
+)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from elision.repairing import _kernels
+from elision import kernels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ BETWEEN = 4
 
 MOST_LEFT_OUT = 0.95
 
-_NEW_KEYS = 2 * (_kernels.ORDER + 1)
+_NEW_KEYS = 2 * (kernels.repairing.ORDER + 1)
 """Of an event, behind 0 to ORDER predecessors: itself, and the context."""
 
 Table: TypeAlias = "tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]"
@@ -87,13 +87,17 @@ class Completion:
         return np.asarray(self._rates / (1 - self._rates))
 
     def _pairs(self) -> NDArray[np.float64]:
-        return np.asarray(_kernels.pairs(self._starts, self._traces, self._lengths, self._size))
+        return np.asarray(
+            kernels.repairing.pairs(self._starts, self._traces, self._lengths, self._size)
+        )
 
     def _counted(self) -> Table:
         """Count everything anew, with room for what two sweeps can add."""
         likely = 4 * _NEW_KEYS * int(self._lengths.sum() + self._left_out)
         size = 1 << max(int(np.ceil(np.log2(max(likely, 2 * self._most_keys())))), 10)
-        table = _kernels.count_all(size, self._starts, self._traces, self._lengths, self._base)
+        table = kernels.repairing.count_all(
+            size, self._starts, self._traces, self._lengths, self._base
+        )
         return cast("Table", table)
 
     def _most_keys(self) -> int:
@@ -110,8 +114,8 @@ class Completion:
             self._scale = float(np.clip(self._scale * (self._left_out / put_in) ** 0.3, 0.5, 4.0))
         silent = np.minimum(self._rates * self._scale, MOST_LEFT_OUT)
         transition = _smoothed(direct, self._start, self._end)
-        passage = _kernels.passages(transition, silent)
-        _kernels.sweep(
+        passage = kernels.repairing.passages(transition, silent)
+        kernels.repairing.sweep(
             self._rng,
             *(self._starts, self._traces, self._told, self._lengths, *self._table),
             *(transition, silent, passage, self._base),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.repairing import _kernels
+from elision import kernels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +66,7 @@ class GapTables:
         """
         starts, joined = _joined(traces, self.base)
         return Found(
-            *_kernels.gap_chances(
+            *kernels.repairing.gap_chances(
                 *(self.keys, self.counts, starts, joined),
                 *(self.candidate_starts, self.candidates, STRENGTH, LEAST_CHANCE, self.base),
             )
@@ -114,7 +114,7 @@ def learn_gaps(
         hidden_starts = np.concatenate([[0], np.cumsum(sizes)])
         nothing = np.zeros(0, np.int64)  # also where no trace is left
         place, event = np.concatenate([nothing, *places]), np.concatenate([nothing, *hidden])
-        keys, counts, used = _kernels.count_gaps(
+        keys, counts, used = kernels.repairing.count_gaps(
             *(keys, counts, used, starts, joined, hidden_starts),
             *(place, event, base),
         )

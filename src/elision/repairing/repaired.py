@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from elision.repairing.repairer import Missing
-    from elision.script import Script
+    from elision.values.script import Script
 
 OFTEN = 0.5
 """A step that is left out more often may be one that is often not done."""

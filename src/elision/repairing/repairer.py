@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from elision.errors import InputError
-from elision.observations import short
 from elision.repairing.completing import Completion
 from elision.repairing.gaps import Found, GapTables, learn_gaps
 from elision.repairing.omission import Omission, given_omission, learn_omission
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.script import Script
+    from elision.values.script import Script
 
 COPIES = 15
 """Completed copies of the log that are thinned again."""

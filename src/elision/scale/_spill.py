@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from elision import kernels
 from elision.scale._arrays import map_arrays, write_arrays
 
 if TYPE_CHECKING:
@@ -86,12 +87,10 @@ class Spill:
 
 def hashed(rows: Rows, names: Sequence[str]) -> NDArray[np.uint64]:
     """Hash narratives by the names of their events."""
-    from elision.scale._kernels import narrative_hashes  # noqa: PLC0415 - numba is slow to import
-
     digests = [_digest(name) for name in names]
     found = np.zeros(len(rows.weight), np.uint64)
     digest = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
-    narrative_hashes(rows.symbol, rows.offset, digest, found)
+    kernels.packing.narrative_hashes(rows.symbol, rows.offset, digest, found)
     return found
 
 
@@ -101,24 +100,20 @@ def _digest(name: str) -> bytes:
 
 def distinct(rows: Rows, hashes: NDArray[np.uint64]) -> Hashed:
     """Count identical narratives once."""
-    from elision.scale._kernels import find_distinct  # noqa: PLC0415 - numba is slow to import
-
     order = np.argsort(hashes)
     kept, total = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
-    number = find_distinct(order, hashes, *rows, kept, total)
+    number = kernels.packing.find_distinct(order, hashes, *rows, kept, total)
     return Hashed(taken(rows, kept[:number])._replace(weight=total[:number]), hashes[kept[:number]])
 
 
 def taken(rows: Rows, which: NDArray[np.int64], code: NDArray[np.uint32] | None = None) -> Rows:
     """Take some narratives, in this order, with symbols renamed by ``code``."""
-    from elision.scale._kernels import gather  # noqa: PLC0415 - numba is slow to import
-
     offset = np.zeros(len(which) + 1, np.int64)
     np.cumsum(np.diff(rows.offset)[which], out=offset[1:])
     symbol = np.zeros(int(offset[-1]), np.uint32)
     if code is None:
         code = np.arange(int(rows.symbol.max(initial=0)) + 1, dtype=np.uint32)
-    gather(rows.symbol, rows.offset, which, code, symbol, offset)
+    kernels.packing.gather(rows.symbol, rows.offset, which, code, symbol, offset)
     return Rows(symbol, offset, rows.weight[which])
 
 

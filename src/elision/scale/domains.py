@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from elision._files import shown_path, write_atomically
+from elision import files, pipeline
 from elision.errors import ElisionError, InputError
+from elision.files.writing import shown_path, write_atomically
 from elision.scale.engine import ClusterError, Failed, current
 from elision.scale.journal import Journal
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-    from elision.corpus import Corpus
-    from elision.learning import How, Learned
+    from elision.pipeline.learning import How, Learned
+    from elision.values.corpus import Corpus
 
 FEWEST_TASKS = 128
 """Domains are shared out over so many tasks at least, so that workers end at the same time."""
@@ -107,20 +108,20 @@ def learn_apart(
     *,
     resume: bool,
     bar: Progress,
-) -> list[Learned]:
+) -> list[pipeline.learning.Learned]:
     """Learn domains on a cluster; those that fail are reported when the others are learned.
 
     With ``resume`` those stay as they are that a run before this one completed with the same
     settings and narratives.
     """
-    from elision.learning import Learned  # noqa: PLC0415 - it knows this module, too
-
     types = None if how.types is None else how.types.rows()
     journal = Journal(folder, {"method": how.method, "types": types, **how.settings})
     noted = journal.complete(parts, paths) if resume else {}
     if not noted:
         journal.remove()
-    found = {domain: Learned.noted(one, paths[domain]) for domain, one in noted.items()}
+    found = {
+        domain: pipeline.learning.Learned.noted(one, paths[domain]) for domain, one in noted.items()
+    }
     jobs = [
         Job(domain, part, paths[domain]) for domain, part in parts.items() if domain not in found
     ]
@@ -196,13 +197,10 @@ def learn_batch(batch: Sequence[Job], how: How) -> list[Made]:
 
 
 def _learned(job: Job, how: How) -> Made:
-    from elision.learning import learn_domain  # noqa: PLC0415 - it knows this module, too
-    from elision.scriptfile import dumps  # noqa: PLC0415
-
     start, used = time.perf_counter(), time.thread_time()
     try:
-        script, learned = learn_domain(job.domain, job.part, job.path, how)
-        content = dumps(script)
+        script, learned = pipeline.learning.learn_domain(job.domain, job.part, job.path, how)
+        content = files.script.dumps(script)
     except Exception as error:  # noqa: BLE001 - one domain must not stop the others
         return Made(job.domain, problem=_said(error))
     took = time.perf_counter() - start, time.thread_time() - used

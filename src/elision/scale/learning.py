@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError
 from elision.learn.learner import ScriptLearner
-from elision.learning import LONGEST_NARRATIVE, Learned, Told, make_learner, output_paths, saved
+from elision.pipeline.learning import (
+    LONGEST_NARRATIVE,
+    Learned,
+    Told,
+    make_learner,
+    output_paths,
+    saved,
+)
 from elision.scale.sampling import MOST_NARRATIVES
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision import _threads
-from elision._files import shown_path
+from elision import _threads, pipeline
 from elision.errors import InputError
-from elision.narrative import NO_EVENTS_HINT
+from elision.files.writing import shown_path
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
 from elision.scale._cases import ROW_BYTES as CASE_BYTES
@@ -49,6 +48,7 @@ from elision.scale.packed_corpus import (
 from elision.scale.rows import events_in
 from elision.scale.slices import told_in
 from elision.scale.sources import Options, planned
+from elision.values.narrative import NO_EVENTS_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -253,15 +253,13 @@ def _spill_cases(
 
 def _write(spills: Sequence[tuple[str, Spill]], scratch: Path, limit: int) -> None:
     """Write a packed corpus for each domain: in a folder each if there are several."""
-    from elision.learning import file_names  # noqa: PLC0415 - slow to import
-
     by_domain: dict[str, list[Spill]] = {}
     for domain, one in spills:
         by_domain.setdefault(domain, []).append(one)
     domains = sorted(by_domain)
     if not domains:
         raise InputError("there are no narratives in these files")
-    names = {domains[0]: ""} if len(domains) == 1 else file_names(tuple(domains))
+    names = {domains[0]: ""} if len(domains) == 1 else pipeline.learning.file_names(tuple(domains))
     for domain in domains:
         made = scratch / MADE / names[domain]
         made.mkdir(parents=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.lattice import Parameters, Tallied
-    from elision.observations import Packed
+    from elision.values.observations import Packed
 
 WORTH_SENDING = 50_000_000
 """Edge updates of a pass from which on narratives are brought to workers at all."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from elision import kernels
 from elision.errors import InputError, shown
 from elision.readers.cases import FINISHED, Reading
 from elision.readers.columns import Columns, choose
@@ -197,14 +198,12 @@ def _events(log: Log, batch: Any, first: int) -> Events:
 
 def _hashes(texts: Sequence[str]) -> NDArray[np.uint64]:
     """Hash texts to 128 bits each."""
-    from elision.scale._kernels import byte_hashes  # noqa: PLC0415 - numba is slow to import
-
     content = [text.encode(errors="surrogatepass") for text in texts]
     offset = np.concatenate([[0], np.cumsum([len(one) for one in content])]).astype(np.int64)
     joined = np.frombuffer(b"".join(content), np.uint8)
     found = np.zeros((2, len(texts)), np.uint64)
     for number, start in enumerate((0x243F6A8885A308D3, 0x13198A2E03707344)):
-        byte_hashes(joined, offset, np.uint64(start), found[number])
+        kernels.packing.byte_hashes(joined, offset, np.uint64(start), found[number])
     return np.ascontiguousarray(found.T)
 
 

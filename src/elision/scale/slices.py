@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 
 from elision.errors import InputError, shown
-from elision.narrative import NO_EVENTS_HINT
 from elision.readers.records import narratives_of_lines
 from elision.readers.source import GZIP, Source, failures, opened
 from elision.readers.table import arrow, list_columns, parquet_errors
 from elision.scale._spill import Rows, taken
+from elision.values.narrative import NO_EVENTS_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.narrative import Narrative
     from elision.readers.columns import Roles
+    from elision.values.narrative import Narrative
 
 TEXT_GROWS = 16
 """Bytes of memory for each byte of JSON that is read at once: strings are objects of their own."""

@@ -13,6 +13,7 @@ from starlette.routing import Mount, WebSocketRoute
 from starlette.routing import Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
 
+import elision as el
 from elision.serve import outlines, pictures
 from elision.serve.api import JSON, REFUSALS, Api
 from elision.serve.corpus_api import CorpusApi
@@ -31,8 +32,6 @@ STATIC = Path(__file__).with_name("static")
 
 def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     """Return the application that serves these scripts at this host."""
-    import elision as el  # noqa: PLC0415 - el imports nothing of the page
-
     routes = [*Api(shelf).routes(), *CorpusApi(shelf, jobs).routes()]
     sockets = Sockets(shelf)
     described = msgspec.json.encode(document(routes, el.__version__))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from elision import show
 from elision.serve import messages
 from elision.serve.outlines import spoken
 from elision.serve.restore import restore
@@ -19,12 +20,12 @@ from elision.show.words import cleaned, percent, wrapped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.outline import Outline
     from elision.serve.shelf import Held
     from elision.show._boxes import TextRole
     from elision.show.outline_overlay import State
     from elision.show.outline_picture import OutlinePicture
     from elision.show.svg import Theme
+    from elision.values.outline import Outline
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 SURELY = "surely"
@@ -128,12 +129,12 @@ def as_png(held: Held, sharing: messages.Sharing) -> bytes:
     InputError
         If matplotlib, which PNG needs, is not installed.
     """
-    from elision.show.outline_raster import rendered_outline  # noqa: PLC0415 - needs matplotlib
-
     card = card_of(held, sharing)
     drawn = _headed(laid_picture(held.script.outline(), card.laid, ""), card)
     theme: Theme = "dark" if sharing.theme == "dark" else "light"
-    return rendered_outline(outline_svg(drawn, theme=theme), "png", dark=theme == "dark")
+    return show.outline_raster.rendered_outline(
+        outline_svg(drawn, theme=theme), "png", dark=theme == "dark"
+    )
 
 
 def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
@@ -149,9 +150,7 @@ def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
     text = outline_svg(laid_picture(held.script.outline(), laid, card.title), theme=sharing.theme)
     if kind == "svg":
         return text.encode()
-    from elision.show.outline_raster import rendered_outline  # noqa: PLC0415 - needs matplotlib
-
-    return rendered_outline(text, kind, dark=sharing.theme == "dark")
+    return show.outline_raster.rendered_outline(text, kind, dark=sharing.theme == "dark")
 
 
 # --- what it says -----------------------------------------------------------------------------

@@ -10,8 +10,11 @@ from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
-from elision._files import shown_path
+import elision as el
+from elision import serve as page
+from elision import values
 from elision.errors import InputError
+from elision.files.writing import shown_path
 from elision.terminal import complain, err, out, printable
 
 if TYPE_CHECKING:
@@ -84,33 +87,25 @@ def serve(
 
 def loaded(paths: Sequence[Path]) -> Shelf:
     """Read scripts and libraries."""
-    import elision as el  # noqa: PLC0415 - el imports nothing of the page
-    from elision.library import Library  # noqa: PLC0415
-    from elision.serve.shelf import Shelf, title_of  # noqa: PLC0415 - quick start
-
-    shelf = Shelf()
+    shelf = page.shelf.Shelf()
     for path in paths:
         shown = shown_path(path)
         if Path(path).is_dir():
-            for name, script in Library.load(path).items():
+            for name, script in values.library.Library.load(path).items():
                 shelf.add(script, name, source=shown)
         else:
             script = el.load(path)
-            shelf.add(script, title_of(script, Path(path).stem), source=shown)
+            shelf.add(script, page.shelf.title_of(script, Path(path).stem), source=shown)
     return shelf
 
 
 def demo() -> Shelf:
     """Return what the page starts with if nothing is given: twenty tellings, and their script."""
-    import elision as el  # noqa: PLC0415 - el imports nothing of the page
-    from elision.serve.shelf import Shelf, title_of  # noqa: PLC0415 - quick start
-    from elision.serve.tellings import Tellings  # noqa: PLC0415
-
-    shelf = Shelf()
+    shelf = page.shelf.Shelf()
     script = el.examples.learned_doorbell()
     corpus = el.Corpus.of(el.examples.doorbell_tellings())
-    tellings = Tellings(script, corpus)
-    shelf.add(script, title_of(script, "demo"), source=BUILT_IN, tellings=tellings)
+    tellings = page.tellings.Tellings(script, corpus)
+    shelf.add(script, page.shelf.title_of(script, "demo"), source=BUILT_IN, tellings=tellings)
     return shelf
 
 
@@ -122,10 +117,6 @@ def open_beside(shelf: Shelf, path: Path) -> None:
     InputError
         If they are of none of them.
     """
-    import elision as el  # noqa: PLC0415 - el imports nothing of the page
-    from elision.serve.reading import for_script  # noqa: PLC0415 - quick start
-    from elision.serve.tellings import Tellings  # noqa: PLC0415
-
     corpus = el.read(path)
     scripts = [*shelf]
     fitting = [held for held in scripts if held.script.about.get("domain") in corpus.domains]
@@ -138,7 +129,9 @@ def open_beside(shelf: Shelf, path: Path) -> None:
             hint=f"they are of {', '.join(map(repr, corpus.domains[:8]))}",
         )
     for held in fitting:
-        held.tellings = Tellings(held.script, for_script(held.script, corpus))
+        held.tellings = page.tellings.Tellings(
+            held.script, page.reading.for_script(held.script, corpus)
+        )
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -187,28 +180,18 @@ def _next_free(host: str, port: int) -> int | None:
 
 def _warm_up(shelf: Shelf) -> None:
     """Ask each script once, so that compiled code is loaded before the first person asks."""
-    from elision.serve import pictures  # noqa: PLC0415 - quick start
-    from elision.serve.messages import Asking  # noqa: PLC0415
-    from elision.serve.outlines import outlined  # noqa: PLC0415
-    from elision.serve.restore import restore  # noqa: PLC0415
-
     for held in shelf:
         told: list[str | None] = [*held.script.events[:1], None]
-        restore(held, Asking(told, finished=True, path=True))
-        outlined(held)
-        pictures.small(held)
+        page.restore.restore(held, page.messages.Asking(told, finished=True, path=True))
+        page.outlines.outlined(held)
+        page.pictures.small(held)
         held.sentence("warm up")
 
 
 def _run(
     uvicorn: Any, shelf: Shelf, listening: socket.socket, host: str, *, open_browser: bool
 ) -> None:
-    from elision.serve.api import MOST_ASKED  # noqa: PLC0415 - needs the extra
-    from elision.serve.app import make_app  # noqa: PLC0415
-    from elision.serve.guard import is_loopback  # noqa: PLC0415
-    from elision.serve.jobs import Jobs  # noqa: PLC0415
-
-    jobs = Jobs(shelf)
+    jobs = page.jobs.Jobs(shelf)
 
     class Server(uvicorn.Server):  # type: ignore[misc]
         """Ends learning first: those who watch it would hold the server up."""
@@ -221,17 +204,17 @@ def _run(
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{port}/"
     out.print(f"Serving {_counted(len(shelf))} at {printable(url)} (Ctrl-C stops)", markup=False)
-    if not is_loopback(host):
+    if not page.guard.is_loopback(host):
         complain(f"warning: {host} can be reached by others, who can then ask, upload and learn")
     config = uvicorn.Config(
-        make_app(shelf, jobs, host=host),
+        page.app.make_app(shelf, jobs, host=host),
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
         limit_concurrency=MOST_CONNECTIONS,
         ws="wsproto",
-        ws_max_size=MOST_ASKED,
+        ws_max_size=page.api.MOST_ASKED,
         ws_per_message_deflate=False,
         lifespan="off",
     )

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
+from elision import files
 from elision.errors import InputError
 from elision.serve import corpus_messages as messages
 from elision.serve.api import Route, asked, held_of, limited, reply
@@ -179,10 +180,8 @@ class CorpusApi:
 
     async def open_script(self, request: Request) -> Response:
         """Put a script file on the list."""
-        from elision.scriptfile import load  # noqa: PLC0415 - may be replaced by tests
-
         upload = self._upload(request)
-        script = await run_in_threadpool(load, upload.path)
+        script = await run_in_threadpool(files.script.load, upload.path)
         name = title_of(script, upload.name)
         held = self._shelf.add(script, name, learned=True, source=upload.name)
         return reply(messages.Opened(held.id, 0))

@@ -15,9 +15,9 @@ from elision.show.words import cleaned
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.outline import Outline
-    from elision.script import Script
     from elision.serve.shelf import Held
+    from elision.values.outline import Outline
+    from elision.values.script import Script
 
 MOST_EVENTS = 5000
 MOST_WAYS = 60

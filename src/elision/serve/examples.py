@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.ask.restoring import left_out
-from elision.outline import steps_told
 from elision.serve import messages
 from elision.serve.outlines import spoken
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from elision.outline import Outline
     from elision.serve.shelf import Held
+    from elision.values.outline import Outline
 
 DRAWN = 60
 LINES, UNSAID = 5, 3

@@ -10,15 +10,15 @@ import msgspec
 
 from elision.ask.follow import RATE, Now
 from elision.errors import InputError
-from elision.observations import real, short
-from elision.script import Script
 from elision.serve import messages
+from elision.values.observations import real, short
+from elision.values.script import Script
 
 if TYPE_CHECKING:
     from elision.ask.follow import Follower
     from elision.ask.follow_many import Guess, LibraryFollower
     from elision.ask.identify import Candidate
-    from elision.library import Library
+    from elision.values.library import Library
 
 Known: TypeAlias = messages.Now | messages.Guess
 

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import elision as el
 from elision.errors import InputError
 from elision.readers import read
 from elision.serve import corpus_messages as messages
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Literal
 
-    from elision.script import Script
     from elision.serve.shelf import Shelf
     from elision.serve.uploads import Upload
+    from elision.values.script import Script
 
 SECONDS = 600.0
 """How long a job may take."""
@@ -185,7 +186,5 @@ class Jobs:
 
 
 def _loaded(folder: Path, word: dict[str, Any]) -> tuple[Script, Tellings]:
-    import elision as el  # noqa: PLC0415 - el imports nothing of the page
-
     script = el.load(folder / word["file"])
     return script, Tellings(script, read(folder / word["tellings"]))

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from elision import text as texts
 from elision.ask.heard import name_of
 from elision.serve.messages import MOST_LINES
 from elision.serve.shelf import LONGEST_SENTENCE, folded
@@ -14,9 +15,9 @@ from elision.serve.shelf import LONGEST_SENTENCE, folded
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from elision.observations import Observation
     from elision.serve.messages import ItemKind
     from elision.serve.shelf import Held
+    from elision.values.observations import Observation
 
 GAPS = frozenset({"?", "…", "..."})
 SPLIT = 4096
@@ -108,9 +109,7 @@ def _told(held: Held, sentence: str) -> list[str]:
 
 @lru_cache(SPLIT)
 def _happenings(sentence: str) -> tuple[str, ...]:
-    from elision.text.prose import happenings  # noqa: PLC0415 - only for scripts from sentences
-
-    return tuple(happenings(sentence))
+    return tuple(texts.prose.happenings(sentence))
 
 
 def _part(held: Held, number: int, text: str) -> Iterator[Said]:

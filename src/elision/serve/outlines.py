@@ -14,8 +14,8 @@ from elision.show.outline_svg import DARK, LIGHT, RULES, outline_svg
 from elision.show.words import cleaned
 
 if TYPE_CHECKING:
-    from elision.outline import Outline
     from elision.serve.shelf import Held
+    from elision.values.outline import Outline
 
 WORDINGS = 5
 MANY, WIDE = 150, 1368.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elision import show
 from elision.errors import InputError
 from elision.serve.lines import understood
 from elision.serve.messages import Drawn
@@ -14,12 +15,12 @@ from elision.show.svg import DARK, LIGHT, RULES, svg
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.observations import Observation
-    from elision.script import Script
     from elision.serve.messages import Drawing
     from elision.serve.shelf import Held
     from elision.show.picture import Direction, Picture
     from elision.show.svg import Theme
+    from elision.values.observations import Observation
+    from elision.values.script import Script
 
 MOST_EDGES = 250
 """Edges that a drawing has at most: more can be neither read nor drawn in a moment."""
@@ -53,9 +54,7 @@ def as_file(held: Held, wanted: Drawing, kind: str) -> bytes:
     text = svg(_picture(held, wanted, held.name), theme=theme)
     if kind == "svg":
         return text.encode()
-    from elision.show.raster import rendered  # noqa: PLC0415 - needs matplotlib
-
-    return rendered(text, kind, dark=theme == "dark")
+    return show.raster.rendered(text, kind, dark=theme == "dark")
 
 
 def style() -> str:

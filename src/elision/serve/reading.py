@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from elision.corpus import Corpus
+from elision import files
 from elision.errors import InputError
-from elision.libraryfile import claims_to_be_script
+from elision.files.library import claims_to_be_script
 from elision.readers import read
 from elision.readers.columns import likely
 from elision.readers.preview import preview
 from elision.readers.wide import WIDE, looks_wide, read_wide
 from elision.serve.corpus_messages import Choices, Columns, Domain, Looked
+from elision.values.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from elision.script import Script
+    from elision.values.script import Script
 
 Done = TypeVar("Done")
 
@@ -47,9 +48,7 @@ def look(source: Path, name: str, choices: Choices) -> Looked:
         If it is nothing that can be learned from, whatever is chosen.
     """
     if source.suffix == ".json" and claims_to_be_script(source):
-        from elision.scriptfile import load  # noqa: PLC0415 - seldom needed
-
-        load(source)
+        files.script.load(source)
         return Looked("", name, "script", "script")
     seen = _in_words_of(source, name, lambda: preview(source))
     found = Looked("", name, "tellings", seen.format, columns=seen.columns, rows=seen.rows)

@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask._filters import first_filter
+from elision.ask.engine.filters import first_filter
 from elision.ask.heard import name_of
 from elision.ask.restoring import gained, left_out
 from elision.errors import InputError
-from elision.outline import steps_told
 from elision.serve import messages
 from elision.serve.lines import understood
 from elision.serve.nearest import Nearest
 from elision.serve.verdict import judged
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.ask.align import Aligned
     from elision.ask.restoring import LeftOut
-    from elision.observations import Observation
-    from elision.script import Script
     from elision.serve.lines import Said
     from elision.serve.messages import LineKind
     from elision.serve.shelf import Held
+    from elision.values.observations import Observation
+    from elision.values.script import Script
 
 CLEAR = 0.9
 """Share of its likeliest event above which a sentence is not called vague."""

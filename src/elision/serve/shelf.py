@@ -9,18 +9,19 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from elision import values
 from elision.ask.heard import hear
-from elision.libraryfile import free_name
+from elision.files.library import free_name
 from elision.show.words import cleaned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from elision.ask.identify import Identification
-    from elision.library import Library
-    from elision.observations import Observation
-    from elision.script import Script
     from elision.serve.tellings import Tellings
+    from elision.values.library import Library
+    from elision.values.observations import Observation
+    from elision.values.script import Script
 
 MOST_LEARNED = 20
 """Learned scripts that are held; the oldest goes first."""
@@ -169,10 +170,8 @@ class Shelf:
 
     def library(self) -> Library:
         """Return all scripts by their ids, to be asked by the holder of the lock."""
-        from elision.library import Library  # noqa: PLC0415 - slow to import
-
         if self._library is None:
-            self._library = Library({held.id: held.script for held in self})
+            self._library = values.library.Library({held.id: held.script for held in self})
         return self._library
 
     def _free_id(self, name: str) -> str:

@@ -14,10 +14,10 @@ from starlette.websockets import WebSocketDisconnect
 
 from elision.ask.follow import RATE
 from elision.errors import ElisionError, InputError
-from elision.observations import short
 from elision.serve import messages
 from elision.serve.following import Following
 from elision.serve.shelf import LONGEST_SENTENCE
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from elision.library import Library
-    from elision.script import Script
     from elision.serve.following import Known
     from elision.serve.shelf import Shelf
+    from elision.values.library import Library
+    from elision.values.script import Script
 
 PATH = "/api/follow"
 

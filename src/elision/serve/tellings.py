@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision.errors import InputError
-from elision.outline import steps_told
 from elision.show.outline_overlay import PROBABLE
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from elision.corpus import Corpus
-    from elision.outline import Outline
-    from elision.script import Script
     from elision.serve.corpus_messages import Passage
+    from elision.values.corpus import Corpus
+    from elision.values.outline import Outline
+    from elision.values.script import Script
 
 AT_ONCE = 16
 PAUSE = 0.005

@@ -22,8 +22,8 @@ from elision.serve.worker import Plan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elision.corpus import Corpus
     from elision.serve.shelf import Held
+    from elision.values.corpus import Corpus
 
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".txt", ".xes", ".parquet")
 MOST_UPLOADS = 8

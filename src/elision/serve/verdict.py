@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.ask.score import Conformance, Flag
-    from elision.script import Script
     from elision.serve.lines import Said
+    from elision.values.script import Script
 
 RARE = 0.01
 SKIPPED = "usually told, and missing here"

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+import elision as el
+from elision import pipeline, serve
 from elision.errors import ElisionError
 from elision.serve.corpus_messages import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elision.corpus import Corpus
     from elision.learn.observe import Stage
-    from elision.learning import Told
+    from elision.pipeline.learning import Told
 
     Tell = Callable[[dict[str, Any]], None]
 
@@ -70,19 +71,14 @@ def main(arguments: list[str]) -> int:
 
 def look(plan: Plan, tell: Tell) -> None:
     """Say what the file seems to be."""
-    from elision.serve import reading  # noqa: PLC0415 - after the limits are set
-
-    found = reading.look(Path(plan.source), plan.name, plan.choices)
+    found = serve.reading.look(Path(plan.source), plan.name, plan.choices)
     tell({"kind": "looked", "found": msgspec.to_builtins(found)})
 
 
 def bring(plan: Plan, tell: Tell) -> None:
     """Write the tellings of a file as events of a script."""
-    from elision.scriptfile import load  # noqa: PLC0415 - after the limits are set
-    from elision.serve import reading  # noqa: PLC0415
-
-    corpus = reading.tellings(Path(plan.source), plan.name, plan.choices)
-    told = reading.for_script(load(plan.script), corpus)
+    corpus = serve.reading.tellings(Path(plan.source), plan.name, plan.choices)
+    told = serve.reading.for_script(el.load(plan.script), corpus)
     path = Path(plan.folder) / "tellings.jsonl"
     told.to_jsonl(path)
     tell({"kind": "told", "file": path.name})
@@ -90,12 +86,8 @@ def bring(plan: Plan, tell: Tell) -> None:
 
 def learn(plan: Plan, tell: Tell) -> None:
     """Learn one script for each domain of a file, as ``elision learn`` does."""
-    from elision.learn.learner import ScriptLearner  # noqa: PLC0415 - after the limits are set
-    from elision.learning import as_events, fit_default  # noqa: PLC0415
-    from elision.serve import reading  # noqa: PLC0415
-
     tell({"kind": "reading"})
-    corpus = reading.tellings(Path(plan.source), plan.name, plan.choices)
+    corpus = serve.reading.tellings(Path(plan.source), plan.name, plan.choices)
     folder, parts = Path(plan.folder), corpus.by_domain()
     work = _Work(tell, [sum(one.length for one in part) for part in parts.values()])
     for number, (domain, part) in enumerate(parts.items(), start=1):
@@ -103,8 +95,8 @@ def learn(plan: Plan, tell: Tell) -> None:
         about = {"domain": title, "number": number, "of": len(parts), "narratives": len(part)}
         tell({"kind": "domain", "sentences": not part.has_events, **about})
         work.begin(number - 1, finds=not part.has_events)
-        heard = as_events(part, plan.choices.names)
-        learner = fit_default(ScriptLearner(), heard, title, work.stage)
+        heard = pipeline.learning.as_events(part, plan.choices.names)
+        learner = pipeline.learning.fit_default(el.ScriptLearner(), heard, title, work.stage)
         path = folder / f"script-{number}.json"
         learner.script_.noted(**heard.notes(title)).save(path)
         tellings = folder / f"tellings-{number}.jsonl"
@@ -140,14 +132,11 @@ class _Work:
         self._tell({"kind": "stage", "name": name, "begins": begins, "ends": ends})
 
 
-def _as_learned(part: Corpus, heard: Told) -> Corpus:
+def _as_learned(part: el.Corpus, heard: Told) -> el.Corpus:
     """The tellings with the events that were learned, and the sentences that they stand for."""
-    from elision.corpus import Corpus  # noqa: PLC0415 - after the limits are set
-    from elision.narrative import Narrative  # noqa: PLC0415
-
     sentences: Sequence[tuple[str, ...] | None] = heard.sentences or [None] * len(part)
-    return Corpus(
-        Narrative(events, steps, one.domain, one.id)
+    return el.Corpus(
+        el.Narrative(events, steps, one.domain, one.id)
         for one, events, steps in zip(part, heard.events, sentences, strict=True)
     )
 

@@ -14,9 +14,9 @@ from elision.show.words import LONGEST, cleaned, isolated, longest_word, percent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.script import Script
     from elision.show.flow import Selection
     from elision.show.overlay import Overlay, Role
+    from elision.values.script import Script
 
 TextRole: TypeAlias = Literal[
     "title",

@@ -9,9 +9,9 @@ from elision.show._boxes import PLAIN, Text, font
 from elision.show.words import width, wrapped
 
 if TYPE_CHECKING:
-    from elision.script import Script
     from elision.show.flow import Selection
     from elision.show.overlay import Overlay
+    from elision.values.script import Script
 
 Sign: TypeAlias = Literal["outline", "line", "detour", "told", "silent", "filled"]
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from elision.outline_reading import SURE
 from elision.show import layout as layered
 from elision.show._boxes import PLAIN, Text
 from elision.show._outline_shapes import Frame, Link, Piece, along, straight
 from elision.show.words import percent, width
+from elision.values.outline_reading import SURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elision.outline_reading import MAIN, SURE
 from elision.show._outline_rows import Aside
 from elision.show.words import percent
+from elision.values.outline_reading import MAIN, SURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elision.outline import Outline
     from elision.show._outline_pieces import Branches
     from elision.show._outline_words import Sheet
     from elision.show.outline_overlay import Laid
+    from elision.values.outline import Outline
 
 RARE = (MAIN, 0.25, 0.3, 0.35)
 """What fewer tellings tell, and is not always done, may be folded into notes."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.outline_reading import OFTEN, SURE
 from elision.show._boxes import PADDING, PERCENT, Bar, Text, font
 from elision.show._outline_shapes import StepBox
 from elision.show.words import (
@@ -21,13 +20,14 @@ from elision.show.words import (
     width,
     wrapped,
 )
+from elision.values.outline_reading import OFTEN, SURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from elision.outline import Outline
     from elision.show._boxes import TextRole
     from elision.show.outline_overlay import Laid
+    from elision.values.outline import Outline
 
 SELDOM_TOLD = 0.5
 AGAIN_SIGN = "↻"

@@ -11,8 +11,8 @@ import numpy as np
 from elision.show.flow import checked_least, select
 
 if TYPE_CHECKING:
-    from elision.script import Script
     from elision.show.flow import Passage
+    from elision.values.script import Script
 
 READABLE = 0.05
 """Least probability of an event that is named, if what is readable is wanted."""

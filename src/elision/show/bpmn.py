@@ -12,10 +12,10 @@ from elision.show.words import percent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.script import Script
     from elision.show._steps import Step
     from elision.show.flow import Passage
     from elision.show.layout import Point
+    from elision.values.script import Script
 
 Kind: TypeAlias = Literal["startEvent", "endEvent", "task", "exclusiveGateway"]
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from elision import show
 from elision.ask.heard import name_of
 from elision.errors import InputError
-from elision.observations import Packer, short
 from elision.show.drawing_file import DrawingFile
 from elision.show.outline_drawing import draw_outline
 from elision.show.picture import picture
 from elision.show.svg import svg
+from elision.values.observations import Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
     from elision.show.outline_drawing import OutlineDrawing
     from elision.show.picture import Direction, Picture
     from elision.show.svg import Theme
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,7 @@ class Drawing(DrawingFile):
     theme: Theme = "auto"
 
     def _rendered(self, kind: str) -> bytes:
-        from elision.show.raster import rendered  # noqa: PLC0415 - needs matplotlib
-
-        return rendered(self.svg, kind, dark=self.theme == "dark")
+        return show.raster.rendered(self.svg, kind, dark=self.theme == "dark")
 
     def counted(self) -> str:
         """How much it shows, in words."""

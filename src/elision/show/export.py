@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elision._files import shown_path, write_atomically
 from elision.errors import InputError
+from elision.files.writing import shown_path, write_atomically
 from elision.show.bpmn import to_bpmn
 from elision.show.draw import draw
 from elision.show.drawing_file import SUFFIXES
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
-    from elision.outline import Outline
-    from elision.script import Script
+    from elision.values.outline import Outline
+    from elision.values.script import Script
 
 __all__ = ["FORMATS", "export", "to_bpmn", "to_dot", "to_mermaid", "to_openfst", "to_pnml"]
 

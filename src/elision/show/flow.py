@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision.errors import InputError
-from elision.observations import real, short
+from elision.values.observations import real, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from elision.script import Script
+    from elision.values.script import Script
 
 FEW_STATES = 14
 """Scripts with no more interior states than this are shown whole."""

@@ -9,8 +9,8 @@ from elision.show._steps import steps
 from elision.show.words import cleaned, percent
 
 if TYPE_CHECKING:
-    from elision.script import Script
     from elision.show._steps import Step
+    from elision.values.script import Script
 
 LONGEST = 200
 """Letters of a name."""

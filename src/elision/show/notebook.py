@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from elision.show.draw import draw
 
 if TYPE_CHECKING:
-    from elision.script import Script
+    from elision.values.script import Script
 
 
 def script_html(script: Script) -> str:

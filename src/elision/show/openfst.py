@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elision.script import Script
+    from elision.values.script import Script
 
 EPSILON = "<eps>"
 

@@ -23,8 +23,8 @@ from elision.show.words import percent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.outline import Outline
     from elision.show.bpmn import Kind, _Flow
+    from elision.values.outline import Outline
 
 PARALLEL = cast("Kind", "parallelGateway")
 NOWHERE = Box(0.0, 0.0, 0.0, 0.0)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from elision import show
 from elision.errors import InputError
-from elision.observations import short
 from elision.show.drawing_file import DrawingFile
 from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import outline_svg
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from elision.outline import Outline
     from elision.show.outline_picture import OutlinePicture
     from elision.show.svg import Theme
+    from elision.values.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,7 @@ class OutlineDrawing(DrawingFile):
     theme: Theme = "auto"
 
     def _rendered(self, kind: str) -> bytes:
-        from elision.show.outline_raster import rendered_outline  # noqa: PLC0415 - needs matplotlib
-
-        return rendered_outline(self.svg, kind, dark=self.theme == "dark")
+        return show.outline_raster.rendered_outline(self.svg, kind, dark=self.theme == "dark")
 
     def counted(self) -> str:
         """How much it shows, in words."""

@@ -13,8 +13,8 @@ from elision.show.words import percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elision.outline import Outline
     from elision.show._outline_blocks import Block
+    from elision.values.outline import Outline
 
 Kind: TypeAlias = Literal["start", "end", "step", "optional", "choice", "join"]
 

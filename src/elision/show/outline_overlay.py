@@ -10,15 +10,15 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from elision.errors import InputError
-from elision.observations import short
-from elision.outline import steps_told
+from elision.values.observations import short
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from elision.outline import Outline
+    from elision.values.outline import Outline
 
 State: TypeAlias = Literal["told", "unsaid", "astray", "faded"]
 """A step is told, probably done but unsaid, told out of order, or none of these."""

@@ -13,7 +13,7 @@ from elision.show.petri import _Net
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.outline import Outline
+    from elision.values.outline import Outline
 
 LEAST = 0.02
 """What is passed over or told again more rarely than this counts as always told, or told once."""

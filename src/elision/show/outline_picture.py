@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError
-from elision.observations import short
 from elision.show._boxes import PLAIN, TERMINAL, Text, font
 from elision.show._outline_blocks import blocks, loosened
 from elision.show._outline_legend import Key, legend
@@ -18,15 +17,16 @@ from elision.show._outline_summary import summary
 from elision.show._outline_words import Sheet
 from elision.show.outline_overlay import laid_over
 from elision.show.words import cleaned, isolated, wrapped
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elision.outline import Outline
     from elision.show._outline_blocks import Block
     from elision.show._outline_pieces import Branches
     from elision.show._outline_rows import Rows
     from elision.show.outline_overlay import Laid
+    from elision.values.outline import Outline
 
 __all__ = ["Frame", "Key", "Link", "Note", "OutlinePicture", "StepBox", "outline_picture"]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
+from elision import _html
 from elision.errors import InputError
-from elision.outline_reading import lines
+from elision.values.outline_reading import lines
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from elision.outline import Outline
+    from elision.values.outline import Outline
 
 
 def table(outline: Outline) -> str:

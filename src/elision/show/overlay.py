@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from elision.ask.heard import impossible
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 Part: TypeAlias = Literal["told", "filled", "silent"]
 """A state tells an event of the telling, fills a gap in it, or is passed in silence."""

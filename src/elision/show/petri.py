@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from elision.show._steps import steps, xml_text
 
 if TYPE_CHECKING:
-    from elision.script import Script
+    from elision.values.script import Script
 
 TYPE = "http://www.pnml.org/version-2009/grammar/ptnet"
 NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from elision.errors import InputError
-from elision.observations import short
 from elision.show._boxes import Bar, Content, Text, content
 from elision.show._labels import labelled
 from elision.show._legend import Key, captions, legend
@@ -14,15 +13,16 @@ from elision.show.flow import MOST_STATES, select
 from elision.show.layout import Box, Layout, Link, Spacing, layout
 from elision.show.overlay import Overlay, overlay
 from elision.show.words import cleaned, isolated, percent
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
     from elision.show.flow import Passage, Selection
     from elision.show.layout import Curve
     from elision.show.overlay import Part
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 Direction: TypeAlias = Literal["LR", "TB"]
 """From left to right, or from top to bottom, for narrow pages."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from elision.corpus import Corpus
 from elision.errors import InputError, relocated, shown
-from elision.narrative import Narrative
 from elision.text.cluster import Clusters
 from elision.text.wording import PLACES
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from elision.corpus import Corpus
 from elision.errors import InputError, shown
-from elision.narrative import Narrative
-from elision.text import _extractor_file
+from elision.files import extractor as extractor_file
 from elision.text._estimator import Estimator, not_fitted
 from elision.text._tellings import (
     Labels,
@@ -33,6 +31,8 @@ from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeas
 from elision.text.vectors import use_vectors
 from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, OWN, WORDNET, Weights
 from elision.text.wording import Wording, gather, read_wording
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     import os
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.observations import Observation
     from elision.text.cluster import Clusters
     from elision.text.event_types import EventType
     from elision.text.parse import Parser
     from elision.text.wording import Told
+    from elision.values.observations import Observation
 
 __all__ = ["Dropped", "EventExtractor", "Tellings"]
 
@@ -452,7 +452,7 @@ class EventExtractor(Estimator):
             isinstance(d.measure, WordMeasure) and bool(d.measure.weights.vectors)
             for d in self.domains_.values()
         )
-        return _extractor_file.to_dict(settings, self.domains_)
+        return extractor_file.to_dict(settings, self.domains_)
 
     @classmethod
     def from_dict(
@@ -486,7 +486,7 @@ class EventExtractor(Estimator):
         >>> again.predict([["I heard the bell"]])
         [['hear']]
         """
-        settings, domains = _extractor_file.from_dict(
+        settings, domains = extractor_file.from_dict(
             data, similarity=similarity, parser=parser, where=where
         )
         extractor = cls(**settings)
@@ -497,7 +497,7 @@ class EventExtractor(Estimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted extractor to a JSON file, whole or not at all."""
-        _extractor_file.save(self.to_dict(), path)
+        extractor_file.save(self.to_dict(), path)
 
     @classmethod
     def load(
@@ -521,7 +521,7 @@ class EventExtractor(Estimator):
         FileFormatError
             If the file is missing, damaged or of another format.
         """
-        data, where = _extractor_file.read(path)
+        data, where = extractor_file.read(path)
         return cls.from_dict(data, similarity=similarity, parser=parser, where=where)
 
 

@@ -13,14 +13,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError, shown
+from elision.files.writing import shown_path, write_atomically
 from elision.text.extract import EventExtractor
 
 if TYPE_CHECKING:
     import os
 
-    from elision.corpus import Corpus
+    from elision.values.corpus import Corpus
 
 __all__ = ["HandTypes", "write_types"]
 

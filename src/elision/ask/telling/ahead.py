@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from elision import _threads
+from elision import _threads, kernels
 from elision.ask.fill import ranked
 from elision.ask.following import Ahead, Following, check_steps
 from elision.ask.heard import check_top, hear, hear_all, single
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
-    from elision.telling import TellingModel
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
+    from elision.values.telling import TellingModel
 
 FOLLOWED = 200
 """Beginnings that are followed up where there are several: the likeliest."""
@@ -173,9 +173,9 @@ def tellings(
 def _draw(
     model: TellingModel, told: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    from elision._telling_kernels import draw  # noqa: PLC0415 - numba is slow to import
-
-    found = np.asarray(draw(model.forward.tables, model.kinds_of(told), LONGEST_DRAWN, rng))
+    found = np.asarray(
+        kernels.tellings.draw(model.forward.tables, model.kinds_of(told), LONGEST_DRAWN, rng)
+    )
     return np.concatenate([told, _events(model, found[len(told) :], rng)])
 
 
@@ -192,12 +192,12 @@ def _of_length(
 
     Each is weighed by its probability of not having ended before and of ending now.
     """
-    from elision._telling_kernels import draw_going_on  # noqa: PLC0415 - numba is slow to import
-
     if n == 0:
         return []
     number = max(4 * n, FEWEST_WEIGHED)
-    found = [draw_going_on(model.forward.tables, length, rng) for _ in range(number)]
+    found = [
+        kernels.tellings.draw_going_on(model.forward.tables, length, rng) for _ in range(number)
+    ]
     weight = np.array([log_weight for _, log_weight in found])
     chance = np.exp(weight - weight.max())
     chosen = rng.choice(len(found), n, p=chance / chance.sum())

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision import _threads
-from elision.ask._checks import share_of, whole
-from elision.ask._conformance import times
+from elision.ask.engine.checks import share_of, whole
+from elision.ask.engine.conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
 from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Flag, Slips
 from elision.ask.telling.slips import MOST_SLIPS, STRANGE, Slip, undone, weigh, with_unknown
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.score import Kind
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
 
 MOST_DRAWN = 200
 """Tellings that are drawn at most, where none were held out: each is weighed with all its slips."""

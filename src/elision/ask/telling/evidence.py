@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elision.ask._evidence import BROKEN_OFF, shares_of, told_rates
+from elision.ask.engine.evidence import BROKEN_OFF, shares_of, told_rates
 from elision.ask.telling.slots import model_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.ask._evidence import Background, Symbol
+    from elision.ask.engine.evidence import Background, Symbol
 
 
 BY_MEMORY = 0.35

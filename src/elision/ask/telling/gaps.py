@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from elision import _threads
-from elision.ask._at_once import in_slices
+from elision import _threads, ask
 from elision.ask.anywhere import placed
+from elision.ask.engine.at_once import in_slices
 from elision.ask.fill import Filling, allowed_events, ranked
 from elision.ask.heard import check_top, gap_positions, hear, hear_all, single
 from elision.ask.joint import USUAL_TOP, Course, Joint
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from elision.ask.anywhere import Anywhere
     from elision.ask.heard import Heard, Item
     from elision.ask.stretch import Stretch
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
-    from elision.telling import TellingModel
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
+    from elision.values.telling import TellingModel
 
 CHUNK = 256
 """Narratives that a thread answers at a time."""
@@ -47,9 +47,7 @@ def fill(
     heard = hear(script, narrative, unknown=unknown)
     allowed = allowed_events(script, exclude)
     if any(item is ... for item in heard.items):
-        from elision.ask.telling.stretches import fill_stretches  # noqa: PLC0415 - seldom needed
-
-        return fill_stretches(script, heard, top=top, allowed=allowed)
+        return ask.telling.stretches.fill_stretches(script, heard, top=top, allowed=allowed)
     return _fill_heard(script, [heard], top, allowed)[0]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from elision.ask.missing import found_missing
 from elision.ask.telling.gaps import over_openings
 from elision.ask.telling.slots import model_of
-from elision.telling import Missing
+from elision.values.telling import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from elision.ask.heard import Item
     from elision.ask.missing import Omissions
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
-    from elision.telling import TellingModel
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
+    from elision.values.telling import TellingModel
 
 
 def missing(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask._checks import whole
-from elision.ask._precedence import improved
+from elision.ask.engine.checks import whole
+from elision.ask.engine.precedence import improved
 from elision.ask.heard import check_top, hear, single
 from elision.ask.order import Ordering, Ranked
 from elision.ask.telling.slots import model_of, sketch, softmax
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.observations import Observation, Unknown
-    from elision.script import Script
-    from elision.telling import TellingModel
+    from elision.values.observations import Observation, Unknown
+    from elision.values.script import Script
+    from elision.values.telling import TellingModel
 
 MOST_ORDERS = 720
 """Orders that are all weighed: those of six different events."""

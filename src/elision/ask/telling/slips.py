@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.telling import TellingModel
+    from elision.values.telling import TellingModel
 
 FARTHEST = 8
 """Places that an event is moved at most."""

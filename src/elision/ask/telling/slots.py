@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from elision.errors import InputError
-from elision.observations import Packer
+from elision.values.observations import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from elision.observations import Observation
-    from elision.script import Script
-    from elision.telling import TellingModel
+    from elision.values.observations import Observation
+    from elision.values.script import Script
+    from elision.values.telling import TellingModel
 
 BEAM = 48
 """Fillings of some places that are followed up; where there are no more, nothing is left out."""

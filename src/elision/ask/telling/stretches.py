@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Heard, Item
-    from elision.observations import Observation
-    from elision.script import Script
-    from elision.telling import TellingModel
+    from elision.values.observations import Observation
+    from elision.values.script import Script
+    from elision.values.telling import TellingModel
 
 WIDTH = 64
 """Tellings of each number of inserted events that are followed up."""

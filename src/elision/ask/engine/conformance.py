@@ -1,0 +1,421 @@
+"""The work behind `elision.ask.score`: many tellings examined at once."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision import kernels
+from elision.ask.engine.checks import share_of, whole
+from elision.ask.engine.hops import Hops, Tables, visits
+from elision.ask.engine.slips import moves, slips
+from elision.ask.fill import emission_shares
+from elision.ask.heard import hear, name_of, single
+from elision.ask.sample import tellings
+from elision.ask.score import Conformance, Flag, Slips
+from elision.errors import InputError, relocated
+from elision.values.observations import Packer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elision.values.observations import Observation, Packed, Unknown
+    from elision.values.script import Script
+
+IMPROBABLE = 0.05
+"""A repeated event is flagged if it is less probable than this where it stands."""
+
+OUT_OF_ORDER = math.log(20.0)
+"""An event is out of order if the telling is so much more probable (log) with it elsewhere."""
+
+LONGEST_ORDERED = 500
+"""Events of a telling up to which every move of every event is weighed."""
+
+SKIPPED = 0.5
+"""An event is skipped if it was passed in silence with this probability..."""
+
+USUALLY_SILENT = 0.2
+"""...though not more than this share of its passes is usually silent."""
+
+FORGOTTEN = 4.0
+"""How much more often a teller leaves out a usual event than exchanges two, or tells a strange one.
+
+Chosen on four corpora for what tells altered tellings from untouched ones; not critical.
+"""
+
+STRANGE = 1e-4
+"""Share of events, in tellings without a slip, that the script cannot tell."""
+
+MISPLACED = 0.03
+"""Share of strange events that are nevertheless the script's own."""
+
+CELLS = 1 << 21
+"""Size of one table of tellings that are examined side by side."""
+
+KEPT = 1e9
+"""Worth of keeping an event when an impossible telling is mended: above any log-probability."""
+
+
+class _Telling(NamedTuple):
+    """A narrative as it is examined: ``places`` says where in it each of the ``items`` stood."""
+
+    names: tuple[str, ...]
+    items: list[Observation]
+    places: list[int]
+    impossible: frozenset[int] = frozenset()
+
+    @property
+    def left_out(self) -> list[int]:
+        return sorted(set(range(len(self.names))) - set(self.places))
+
+
+class _Findings(NamedTuple):
+    """What is known of a distinct telling, whoever tells it."""
+
+    odds: float
+    """Of a slip among the events that the script can tell."""
+    moved: list[tuple[int, int, float]]
+    """Events out of order: which, where to, and what it gains."""
+    skipped: list[tuple[int, int, float]]
+    """Events, before which place they were due, and their probability."""
+
+
+class Examiner:
+    """Examines tellings of one script.
+
+    Parameters
+    ----------
+    script
+        The script.
+    unknown, false_alarms, samples, random_state
+        As for `elision.ask.score.score`.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        unknown: Unknown,
+        false_alarms: float,
+        samples: int,
+        random_state: int,
+    ) -> None:
+        self._false_alarms = share_of(false_alarms, "false_alarms")
+        self._samples = whole(samples, "samples")
+        self._seed = whole(random_state, "random_state")
+        self._script = script
+        self._unknown: Unknown = unknown
+        self._hops = Hops(script)
+        self._told = 1.0 - self._hops.never()[0]
+        often = visits(script)
+        rates = often @ script.emission
+        self._overall = rates / rates.sum() if rates.any() else rates
+        self._shares = emission_shares(script.emission)
+        silent = (often * script.elision) @ self._shares
+        self._mostly_told = silent <= USUALLY_SILENT * (often @ self._shares)
+        self._references: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
+
+    def examine(self, narratives: Iterable[Iterable[Observation]]) -> list[Conformance]:
+        """Examine tellings."""
+        given = [self._hear(number, one) for number, one in enumerate(narratives)]
+        packer = Packer(self._script.events, unknown=self._unknown)
+        packed = packer.pack(one.items for one in given)
+        log_prob = self._script.lattice.log_prob(packed)
+        if (log_prob == -np.inf).any():
+            given = self._mended(given, packed, log_prob)
+            packed = packer.pack(one.items for one in given)
+            log_prob = self._script.lattice.log_prob(packed)
+        surprises = self._hops.surprises(packed)
+        first = packed.offset + np.arange(len(packed) + 1)
+        p_values = self._p_values(packed, log_prob)
+        findings = dict(self._findings(packed, log_prob))
+        return [
+            self._conformance(
+                telling,
+                float(log_prob[s]),
+                surprises[first[s] : first[s + 1]].tolist(),
+                p_values[s],
+                findings.get(s),
+            )
+            for telling, s in zip(given, packed.place.tolist(), strict=True)
+        ]
+
+    def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
+        items = list(narrative) if isinstance(narrative, Iterator) else narrative
+        try:
+            heard = hear(self._script, items, unknown=self._unknown)
+            kept = single(heard, "score")
+        except InputError as error:
+            raise relocated(error, f"narrative {number}") from None
+        return _Telling(tuple(map(name_of, items)), kept, list(heard.positions))
+
+    def _mended(
+        self, given: list[_Telling], packed: Packed, log_prob: NDArray[np.float64]
+    ) -> list[_Telling]:
+        """Leave the fewest events out of impossible tellings that make them possible."""
+        likelihood = packed.likelihood(self._script.emission).T
+        possible = {
+            s: _possible_part(self._hops, likelihood[_symbols(packed, s)])
+            for s in np.flatnonzero(log_prob == -np.inf).tolist()
+        }
+        result = []
+        for telling, s in zip(given, packed.place.tolist(), strict=True):
+            if s in possible:
+                kept = possible[s]
+                places = [telling.places[i] for i in kept]
+                lost = frozenset(telling.places) - frozenset(places)
+                telling = _Telling(telling.names, [telling.items[i] for i in kept], places, lost)
+            result.append(telling)
+        return result
+
+    # --- how probable it is among its like ------------------------------------------------------
+
+    def _p_values(self, packed: Packed, log_prob: NDArray[np.float64]) -> list[float | None]:
+        if not self._samples:
+            return [None] * len(packed)
+        own = log_prob.copy()
+        events = len(self._script.events)
+        gap = np.concatenate([np.zeros(events, bool), (packed.soft == 1).all(axis=1)])
+        soft = np.arange(len(gap)) >= events
+        ambiguous = [
+            s
+            for s in range(len(packed))
+            if log_prob[s] > -np.inf and (soft & ~gap)[_symbols(packed, s)].any()
+        ]
+        if ambiguous:
+            own[ambiguous] = self._resolved(packed, np.array(ambiguous), gap)
+        found: list[float | None] = []
+        for s, value in enumerate(own.tolist()):
+            if value == -np.inf:
+                found.append(1 / (self._samples + 1))
+                continue
+            symbol = _symbols(packed, s)
+            key = (len(symbol), tuple(np.flatnonzero(gap[symbol]).tolist()))
+            reference = self._reference(*key)
+            # Equal tellings must count as equal, whatever the order their sums were added in.
+            below = np.searchsorted(reference, value + 1e-9 * max(1.0, -value), side="right")
+            found.append((1 + int(below)) / (self._samples + 1))
+        return found
+
+    def _reference(self, length: int, gaps: tuple[int, ...]) -> NDArray[np.float64]:
+        """Log-probabilities of drawn tellings of this length, ascending, with these gaps."""
+        if (length, gaps) not in self._references:
+            # By length and not one after the other: what else is examined must not matter.
+            generator = np.random.default_rng([self._seed, length])
+            drawn: list[list[Observation]] = [
+                [*one]
+                for one in tellings(
+                    self._script, self._samples, length=length, random_state=generator
+                )
+            ]
+            for one in drawn:
+                for place in gaps:
+                    one[place] = None
+            self._references[length, gaps] = np.sort(self._script.log_probs(drawn))
+        return self._references[length, gaps]
+
+    def _resolved(
+        self, packed: Packed, which: NDArray[np.int64], gap: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Log-probability with every ambiguous event taken for what it most probably is."""
+        events = self._script.events
+        part = packed.take(which)
+        likelihood = part.likelihood(self._script.emission)
+        resolved: list[list[Observation]] = []
+        for s, posterior in enumerate(self._script.lattice.posterior(part)):
+            telling: list[Observation] = []
+            for symbol, told in zip(_symbols(part, s).tolist(), posterior.told, strict=True):
+                if symbol < len(events):
+                    telling.append(events[symbol])
+                elif gap[symbol]:
+                    telling.append(None)
+                else:
+                    chance = likelihood[:, symbol]
+                    by = np.divide(told, chance, out=np.zeros_like(told), where=chance > 0)
+                    weight = (by @ self._script.emission) * part.soft[symbol - len(events)]
+                    telling.append(events[int(weight.argmax())])
+            resolved.append(telling)
+        return self._script.log_probs(resolved)
+
+    # --- what is odd about it -------------------------------------------------------------------
+
+    def _findings(
+        self, packed: Packed, log_prob: NDArray[np.float64]
+    ) -> Iterator[tuple[int, _Findings]]:
+        """Examine distinct tellings that are possible, those of one length side by side."""
+        likelihood = np.ascontiguousarray(packed.likelihood(self._script.emission).T)
+        usual = np.concatenate([self._overall, packed.soft @ self._overall])
+        weights = np.vstack([np.eye(len(self._overall)), packed.soft])
+        means = np.asarray(2 * weights >= weights.sum(axis=1, keepdims=True))
+        length = np.diff(packed.offset)
+        for events in np.unique(length).tolist():
+            group = np.flatnonzero((length == events) & (log_prob > -np.inf))
+            size = max(1, CELLS // ((events + 1) * self._script.size))
+            for start in range(0, len(group), size):
+                chunk = group[start : start + size]
+                symbol = packed.symbol[packed.offset[chunk][:, None] + np.arange(events)]
+                yield from zip(
+                    chunk.tolist(),
+                    self._examine_equal(symbol, likelihood[symbol], log_prob[chunk], usual, means),
+                    strict=True,
+                )
+
+    def _examine_equal(
+        self,
+        symbol: NDArray[np.uint32],
+        likelihood: NDArray[np.float64],
+        log_prob: NDArray[np.float64],
+        usual: NDArray[np.float64],
+        means: NDArray[np.bool_],
+    ) -> Iterator[_Findings]:
+        events = symbol.shape[1]
+        tables = self._hops.tables(likelihood)
+        found = slips(self._hops, tables, likelihood, log_prob)
+        told = np.asarray(means[symbol].any(axis=1))
+        differ = symbol[:, 1:] != symbol[:, :-1]
+        exchanged = (found.exchanged * differ).sum(axis=1) / np.maximum(differ.sum(axis=1), 1)
+        put_in = found.entered.sum(axis=1) @ self._script.emission
+        forgotten = (put_in * self._told * ~told).sum(axis=1) / (events + 1)
+        strange = MISPLACED * (found.without * usual[symbol]).sum(axis=1) / max(events, 1)
+        odds = exchanged + FORGOTTEN * forgotten + strange
+        silent = (found.entered * self._script.elision) @ self._shares
+        for n in range(len(symbol)):
+            own = Tables(*(part[n] for part in tables))
+            moved = self._out_of_order(own, likelihood[n], float(log_prob[n]))
+            skipped = self._skipped(silent[n], told[n])
+            yield _Findings(float(odds[n]), moved, skipped)
+
+    def _out_of_order(
+        self, tables: Tables, likelihood: NDArray[np.float64], log_prob: float
+    ) -> list[tuple[int, int, float]]:
+        """Moves that gain much, the best first, none across another."""
+        if not 2 <= len(likelihood) <= LONGEST_ORDERED:
+            return []
+        gain = moves(self._hops, tables, likelihood, log_prob)
+        best = gain.argmax(axis=1)
+        worth = gain.max(axis=1)
+        crossed = np.zeros(len(gain), bool)
+        found = []
+        for i in np.argsort(-worth, kind="stable").tolist():
+            if worth[i] <= OUT_OF_ORDER:
+                break
+            first, last = sorted((i, int(best[i])))
+            if not crossed[first : last + 1].any():
+                crossed[first : last + 1] = True
+                found.append((i, int(best[i]), float(worth[i])))
+        return found
+
+    def _skipped(
+        self, silent: NDArray[np.float64], told: NDArray[np.bool_]
+    ) -> list[tuple[int, int, float]]:
+        passed = silent.sum(axis=0)
+        odd = np.flatnonzero((passed >= SKIPPED) & self._mostly_told & ~told)
+        return [(o, int(silent[:, o].argmax()), min(1.0, float(passed[o]))) for o in odd.tolist()]
+
+    # --- the answer -----------------------------------------------------------------------------
+
+    def _conformance(
+        self,
+        telling: _Telling,
+        log_prob: float,
+        surprises: list[float],
+        p_value: float | None,
+        findings: _Findings | None,
+    ) -> Conformance:
+        per_place: list[float | None] = [None] * len(telling.names)
+        for place, surprise in zip(telling.places, surprises[:-1], strict=True):
+            per_place[place] = (per_place[place] or 0.0) + surprise
+        lost = telling.left_out
+        flags = [
+            Flag("impossible", place, telling.names[place], math.inf, "cannot be told here")
+            if place in telling.impossible
+            else Flag("unknown", place, telling.names[place], math.inf, "not in the script")
+            for place in lost
+        ]
+        odds = math.inf
+        if findings is not None:
+            flags += self._flags(telling, surprises, findings)
+            odds = findings.odds
+            if lost:
+                odds += STRANGE ** -len(lost) / len(telling.names)
+        flags.sort(key=lambda flag: (flag.position, flag.kind))
+        if lost and p_value is not None:
+            p_value = 1 / (self._samples + 1)
+        return Conformance(
+            told=telling.names,
+            log_prob=log_prob,
+            surprises=tuple(per_place),
+            ending=surprises[-1],
+            p_value=p_value,
+            oddness=math.log(odds / (2 + FORGOTTEN)) if odds > 0 else -math.inf,
+            flags=tuple(flags),
+            slips=_counted(flags),
+            false_alarms=self._false_alarms,
+        )
+
+    def _flags(
+        self, telling: _Telling, surprises: list[float], findings: _Findings
+    ) -> Iterator[Flag]:
+        seen: Counter[str] = Counter()
+        for item, place, surprise in zip(
+            telling.items, telling.places, surprises[:-1], strict=True
+        ):
+            if isinstance(item, str):
+                if seen[item] and surprise > -math.log(IMPROBABLE):
+                    note = f"told before, {math.exp(-surprise):.1%} probable here"
+                    yield Flag("repeated", place, item, surprise, note)
+                seen[item] += 1
+        for i, target, gain in findings.moved:
+            where = f"after {telling.names[telling.places[target]]}"
+            if target < i:
+                where = f"before {telling.names[telling.places[target]]}"
+            note = f"out of order: {times(gain)} as probable {where}"
+            place = telling.places[i]
+            yield Flag("out of order", place, telling.names[place], gain, note)
+        ends = [*telling.places, len(telling.names)]
+        for event, before, chance in findings.skipped:
+            name = self._script.events[event]
+            note = f"probably skipped, {chance:.0%}"
+            yield Flag("skipped", ends[before], name, chance, note, chance)
+
+
+def _counted(flags: Iterable[Flag]) -> Slips:
+    """What is flagged, each flag with its probability, or for certain."""
+    count = {"skipped": 0.0, "out of order": 0.0, "superfluous": 0.0}
+    for flag in flags:
+        kind = flag.kind if flag.kind in count else "superfluous"
+        count[kind] += 1.0 if flag.probability is None else flag.probability
+    return Slips(count["skipped"], count["superfluous"], count["out of order"])
+
+
+def times(gain: float) -> str:
+    """A gain in log-probability as a number of times, no more exact than such numbers are.
+
+    Examples
+    --------
+    >>> times(1.2), times(10.6)
+    ('3 times', 'over 1000 times')
+    """
+    often = math.exp(min(gain, 10.0))
+    if often >= 1000:
+        return "over 1000 times"
+    return f"{float(f'{often:.1g}') if often >= 20 else often:.0f} times"
+
+
+def _possible_part(hops: Hops, likelihood: NDArray[np.float64]) -> list[int]:
+    """The events of the most probable path that keeps as many events as can be kept."""
+    kept = np.zeros(len(likelihood), bool)
+    with np.errstate(divide="ignore"):
+        log_likelihood = np.log(likelihood)
+    kernels.hops.best_part(hops.model, hops.log_model, log_likelihood, KEPT, kept)
+    return [int(place) for place in np.flatnonzero(kept)]
+
+
+def _symbols(packed: Packed, number: int) -> NDArray[np.uint32]:
+    return packed.symbol[packed.offset[number] : packed.offset[number + 1]]

@@ -1,0 +1,278 @@
+"""What a telling says for and against each of many scripts.
+
+All evidence is relative to *none of these*: events drawn from the background b, the events of all
+scripts in the proportions in which they are told, and any number of them. A script is taken with
+some noise. Before each step the teller tells a stray event with probability `STRAY`, breaks off
+with `BROKEN_OFF`, and else goes on as the script says. With ``onward`` the hops of the script from
+one told event to the next, over the states k that told last,
+
+    A(i+1, k) = STRAY * stray(i) * A(i, k)
+                + (1 - STRAY - BROKEN_OFF) * (A(i) onward)(k) * tell(i, k)
+
+where tell(i, k) = Omega(x|k) / b(x) for an event x, 0 if the script does not know it, and stray(i)
+= 1: so a foreign event costs a script the factor `STRAY`, and nothing is impossible.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from elision.ask.engine.hops import normalised, visits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.ask.engine.hops import Hops
+    from elision.ask.identify import Witness
+    from elision.values.script import Script
+
+STRAY = 0.05
+"""Share of events that do not belong to the script."""
+
+BROKEN_OFF = 1e-3
+"""Probability of breaking off before each step."""
+
+SELDOM = 0.04
+"""Share of what is told that no step of an outline stands for."""
+
+OPEN = 0.05
+"""Share of the background that goes to events no script knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence in a telling, as opposed to the name of an event."""
+
+    text: str
+
+
+Symbol: TypeAlias = str | tuple[tuple[str, float], ...] | Sentence | None
+"""One distinct observation, in a form that can be compared."""
+
+
+def shares_of(symbol: Symbol) -> tuple[tuple[str, float], ...]:
+    """Events that an observation may stand for."""
+    if isinstance(symbol, Sentence):  # a script that knows no words may know it as an event
+        return ((symbol.text, 1.0),)
+    if isinstance(symbol, str):
+        return ((symbol, 1.0),)
+    return () if symbol is None else symbol
+
+
+def told_rates(script: Script) -> NDArray[np.float64]:
+    """How often each event is told in a telling, on average."""
+    rates: NDArray[np.float64] = visits(script) @ script.emission
+    seldom = rates <= 0
+    if script.made_from is not None and seldom.any():
+        rates[seldom] = SELDOM * rates.sum() / seldom.sum()
+    return rates
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """What is known of a script without its arrays.
+
+    Attributes
+    ----------
+    events
+        Its events.
+    rates
+        How often each is told in a telling, on average.
+    bounds
+        The most that each can be told with, in any state, given that something is told.
+    words
+        In how many sentences each word was found, if it was learned from sentences.
+    """
+
+    events: tuple[str, ...]
+    rates: tuple[float, ...]
+    bounds: tuple[float, ...]
+    words: Mapping[str, int] | None
+
+    @cached_property
+    def word_total(self) -> int:
+        """How many words were found in all."""
+        return sum((self.words or {}).values())
+
+    @classmethod
+    def of(cls, script: Script, words: Mapping[str, int] | None) -> Sheet:
+        """Make the sheet of a script."""
+        telling = script.emission.sum(axis=1)[:, None]
+        shares = np.divide(
+            script.emission, telling, out=np.zeros_like(script.emission), where=telling > 0
+        )
+        rates = told_rates(script)
+        bounds = shares.max(axis=0, initial=0.0)
+        if script.telling is not None:  # it may be certain of any event
+            bounds = np.ones_like(bounds)
+        return cls(script.events, tuple(rates.tolist()), tuple(bounds.tolist()), words)
+
+
+class Background:
+    """Events of all scripts in the proportions in which they are told, and some unknown ones."""
+
+    def __init__(self, sheets: Sequence[Sheet], priors: NDArray[np.float64]) -> None:
+        total: dict[str, float] = {}
+        length = 0.0
+        for sheet, prior in zip(sheets, priors.tolist(), strict=True):
+            length += prior * math.fsum(sheet.rates)
+            for event, rate in zip(sheet.events, sheet.rates, strict=True):
+                total[event] = total.get(event, 0.0) + prior * rate
+        everything = math.fsum(total.values()) or 1.0
+        self.unknown = OPEN / (len(total) + 1)
+        self.known = {
+            event: (1 - OPEN) * rate / everything + self.unknown for event, rate in total.items()
+        }
+        self.length = length
+
+    def weight(self, symbol: Symbol) -> float:
+        """Probability of an observation of events."""
+        return math.fsum(
+            share * self.known.get(event, self.unknown) for event, share in shares_of(symbol)
+        )
+
+    def log_length(
+        self, lengths: NDArray[np.int64], stray: float, *, begun: bool
+    ) -> NDArray[np.float64]:
+        """Log-probability of numbers of events under *none of these*: geometric.
+
+        The mean is that of the scripts, strays included. What has only begun has no end yet.
+        """
+        mean = self.length / (1 - stray) + 1e-9
+        ending = 0.0 if begun else math.log1p(mean)
+        return np.asarray(lengths * (math.log(mean) - math.log1p(mean)) - ending)
+
+
+class Heard(NamedTuple):
+    """What a script makes of distinct observations.
+
+    ``tell`` (observations, states) and ``stray`` (observations,) are relative to the background
+    and to exp(``scale``), which brings both to order one.
+    """
+
+    tell: NDArray[np.float64]
+    stray: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+def hear_events(script: Script, symbols: Sequence[Symbol], background: Background) -> Heard:
+    """Say how well each state of a script tells each observation."""
+    number = {event: o for o, event in enumerate(script.events)}
+    weights = np.zeros((len(symbols), len(number)))
+    for row, symbol in enumerate(symbols):
+        if symbol is None:
+            weights[row] = 1.0
+        for event, share in shares_of(symbol):
+            if event in number:
+                weights[row, number[event]] = share / background.weight(symbol)
+    tell = weights @ script.emission.T
+    return Heard(tell, np.ones(len(symbols)), np.zeros(len(symbols)))
+
+
+def evidence_of(
+    witness: Witness,
+    symbols: Sequence[Symbol],
+    tellings: Sequence[NDArray[np.int64]],
+    background: Background,
+    stray: float,
+    *,
+    begun: bool = False,
+) -> NDArray[np.float64]:
+    """Log-evidence of each telling of events, by the states of the script."""
+    heard = hear_events(witness.script, symbols, background)
+    return log_evidence(witness.hops, heard, tellings, stray, begun=begun)
+
+
+def log_evidence(
+    hops: Hops,
+    heard: Heard,
+    tellings: Sequence[NDArray[np.int64]],
+    stray: float,
+    *,
+    begun: bool = False,
+) -> NDArray[np.float64]:
+    """Log-evidence of each telling, a list of numbers of observations, relative to the background.
+
+    Parameters
+    ----------
+    hops
+        The script from one told event to the next.
+    heard
+        What it makes of the observations.
+    tellings
+        Numbers of the observations, in order.
+    stray
+        Share of strays.
+    begun
+        Whether more may follow, so that the end is no evidence.
+    """
+    result = np.zeros(len(tellings))
+    by_length: dict[int, list[int]] = {}
+    for place, telling in enumerate(tellings):
+        by_length.setdefault(len(telling), []).append(place)
+    going_on = 1 - stray - BROKEN_OFF
+    for length, places in by_length.items():
+        numbers = np.array([tellings[place] for place in places]).reshape(len(places), length)
+        told = np.zeros((len(places), hops.states))
+        told[:, 0] = 1.0
+        total = heard.scale[numbers].sum(axis=1)
+        for i in range(length):
+            here = numbers[:, i]
+            moved = going_on * hops.arrivals(told) * heard.tell[here]
+            told, gained = normalised(moved + stray * heard.stray[here, None] * told)
+            total += gained
+        if not begun:
+            total += np.log(going_on * (told @ hops.ending) + BROKEN_OFF)
+        result[places] = total
+    return result
+
+
+class Bounds:
+    """What an observation can say for each of many scripts at most, from their sheets alone.
+
+    The probability of the next event is a mean of Omega(x|k) / (1 - e(k)) over the states that may
+    tell it, so it is at most the largest of these.
+    """
+
+    def __init__(self, sheets: Sequence[Sheet]) -> None:
+        self._sheets = len(sheets)
+        found: dict[str, tuple[list[int], list[float]]] = {}
+        for row, sheet in enumerate(sheets):
+            for event, bound in zip(sheet.events, sheet.bounds, strict=True):
+                rows, bounds = found.setdefault(event, ([], []))
+                rows.append(row)
+                bounds.append(bound)
+        self._by_event = {
+            event: (np.array(rows), np.array(bounds)) for event, (rows, bounds) in found.items()
+        }
+
+    def log_bounds(self, symbols: Sequence[Symbol], background: Background) -> NDArray[np.float64]:
+        """Bound the log-evidence of each observation for each script, (scripts, observations)."""
+        result = np.zeros((self._sheets, len(symbols)))
+        for column, symbol in enumerate(symbols):
+            if symbol is None:
+                result[:, column] = 1.0
+            for event, share in shares_of(symbol):
+                if event in self._by_event:
+                    rows, bounds = self._by_event[event]
+                    result[rows, column] += share / background.weight(symbol) * bounds
+        return np.asarray(np.log(STRAY + (1 - STRAY - BROKEN_OFF) * result))
+
+
+def symbols_of(
+    tellings: Iterable[Sequence[Symbol]],
+) -> tuple[list[Symbol], list[NDArray[np.int64]]]:
+    """Distinct observations, and each telling as their numbers."""
+    known: dict[Symbol, int] = {}
+    numbers = [
+        np.array([known.setdefault(symbol, len(known)) for symbol in telling], np.int64)
+        for telling in tellings
+    ]
+    return list(known), numbers

@@ -1,0 +1,168 @@
+"""How surely the place of each step has been passed, kept up to date event by event.
+
+The place of a step that was not told lies before, between or after the units told; which, their
+order with the step says. If it lies after the last event, it is still to come: the rest of its
+probability is that of having been passed.
+
+What speaks for an alarm is counted by tellings alone, not by the order that was learned from them:
+so a telling can be judged by all others, its own counts taken off, as a new one would be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elision.values.outline import UNSEEN, log_counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from elision.values.outline import Outline
+
+LARGEST_ODDS = 30.0
+"""Log-odds are cut here: beyond, only the number of events told would speak."""
+
+WITNESSES = 2
+"""Told units that speak for an alarm: those whose order with the step is surest.
+
+What follows a step follows it together, so that all of them would say the same thing many times.
+"""
+
+EXPECTED = 0.9
+"""Share of tellings that must tell a step for its not being told to be alarming."""
+
+
+class Passing(NamedTuple):
+    """What is known of an unfinished telling.
+
+    Attributes
+    ----------
+    logs
+        (units, units): log-probability that the first comes before the second.
+    told
+        (steps,): whether each was told.
+    behind, ahead
+        (steps,): log-weight of all places between events told, and of the place after the last.
+    heard
+        (units,): whether something of each was told.
+    usual
+        (steps,): log-odds that a telling tells each.
+    late
+        (`WITNESSES`, units): log-odds that each comes before units told, the largest, from 0.
+    last
+        The step told last.
+    """
+
+    outline: Outline
+    logs: NDArray[np.float64]
+    told: NDArray[np.bool_]
+    behind: NDArray[np.float64]
+    ahead: NDArray[np.float64]
+    heard: NDArray[np.bool_]
+    usual: NDArray[np.float64]
+    late: NDArray[np.float64]
+    last: int | None = None
+
+    @classmethod
+    def of(cls, outline: Outline, without: Sequence[int] = ()) -> Passing:
+        """Before anything is told; the steps of one telling that it learned from are taken off."""
+        steps, units = len(outline.steps), len(outline.units)
+        counted = outline.told_shares * outline.tellings
+        logs, tellings = outline.log_counted, outline.tellings
+        if without:
+            counted[list(without)] -= 1
+            logs, tellings = log_counted(_orders_without(outline, without)), tellings - 1
+        usual = np.log(np.maximum(counted, 0) + UNSEEN)
+        usual -= np.log(np.maximum(tellings - counted, 0) + UNSEEN)
+        return cls(
+            outline,
+            logs,
+            np.zeros(steps, bool),
+            np.full(steps, -np.inf),
+            np.zeros(steps),
+            np.zeros(units, bool),
+            usual,
+            np.zeros((WITNESSES, units)),
+        )
+
+    def tell(self, step: int) -> Passing:
+        """Return what is known after one more step was told."""
+        outline = self.outline
+        unit = outline.unit_of[step]
+        told, heard = self.told.copy(), self.heard.copy()
+        told[step] = heard[unit] = True
+        if self.heard[unit]:
+            return self._replace(told=told, last=step)
+        logs, units = self.logs, outline.unit_numbers
+        late = np.vstack([self.late, logs[:, unit] - logs[unit]])
+        return self._replace(
+            told=told,
+            heard=heard,
+            behind=np.logaddexp(self.behind, self.ahead) + logs[units, unit],
+            ahead=self.ahead + logs[unit, units],
+            late=np.sort(late, axis=0)[1:],
+            last=step,
+        )
+
+    def step_of(self, event: str) -> int | None:
+        """Return the step that an event tells now, None if it tells none.
+
+        Of an event with two steps, the first whose place has not been passed, but none before one
+        that was told already; told twice in a row, the same again.
+        """
+        steps = self.outline.steps_of.get(event, ())
+        told = [place for place, step in enumerate(steps) if self.told[step]]
+        if told and (self.last == steps[told[-1]] or told[-1] == len(steps) - 1):
+            return steps[told[-1]]
+        left = steps[told[-1] + 1 :] if told else steps
+        if len(left) > 1:
+            passed = self.passed()
+            left = tuple(step for step in left if passed[step] < 0.5) or left[-1:]
+        return left[0] if left else None
+
+    def odds(self) -> NDArray[np.float64]:
+        """Log-odds that the place of each step has been passed."""
+        return np.asarray(np.clip(self.behind - self.ahead, -LARGEST_ODDS, LARGEST_ODDS))
+
+    def passed(self) -> NDArray[np.float64]:
+        """Probability that the place of each step has been passed; one where it was told."""
+        return np.asarray(np.where(self.told, 1.0, 1 / (1 + np.exp(-self.odds()))))
+
+    def skips(self) -> NDArray[np.float64]:
+        """How much speaks for each step's having been skipped: the log-odds of alarms.
+
+        That it comes before what was told, by the `WITNESSES` who are surest, and that it would
+        have been told. Steps that are often left untold (`EXPECTED`) raise no alarm, however surely
+        they have been passed.
+        """
+        worth = self.late.sum(axis=0)[self.outline.unit_numbers] + self.usual
+        silent = self.told | (self.outline.told_shares < EXPECTED)
+        return np.asarray(np.where(silent, -np.inf, worth))
+
+    def slip(self, step: int) -> tuple[float, int | None]:
+        """How much speaks for a step's coming too late, and which unit told it should precede.
+
+        Log-odds that it comes before that unit; minus infinity if nothing was told.
+        """
+        unit = self.outline.unit_of[step]
+        others = np.flatnonzero(self.heard)
+        others = others[others != unit]
+        if self.told[step] or not len(others):
+            return -np.inf, None
+        logs = self.logs
+        odds = logs[unit, others] - logs[others, unit]
+        worst = int(odds.argmax())
+        return float(odds[worst]), int(others[worst])
+
+
+def _orders_without(outline: Outline, steps: Sequence[int]) -> NDArray[np.int64]:
+    """Counted orders of units, those of one telling taken off."""
+    pairs = outline.pairs.copy()
+    units = list(dict.fromkeys(outline.unit_of[step] for step in steps))
+    for place, unit in enumerate(units):
+        pairs[unit, units[place + 1 :]] -= 1
+    return np.maximum(pairs, 0)

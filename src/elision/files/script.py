@@ -1,0 +1,378 @@
+"""Scripts as JSON files: one versioned format with a checksum (``docs/format.md``)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import msgspec
+import numpy as np
+
+from elision.errors import FileFormatError, ScriptError
+from elision.files.arrays import PackedArrays, is_large, pack_arrays, unpack_arrays
+from elision.files.outline import PackedOutline, pack_outline, unpack_outline
+from elision.files.telling import PackedTelling, pack, unpack
+from elision.files.writing import shown_path, write_atomically
+from elision.values._script_parts import END, START
+from elision.values.observations import short
+from elision.values.script import Script
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+FORMAT = "elision-script"
+LARGE_VERSION = 3
+VERSION = 2
+BARE_VERSION = 1
+"""Versions of files of very large scripts, of others with a telling model or an outline, and of
+those with neither; the last two have not changed."""
+
+LARGEST_BYTES = 64 << 20
+MOST_CELLS = 1 << 26
+"""A larger file, or more cells in the arrays of a script, is refused before the memory runs out."""
+
+_CHECKSUM = re.compile(rb'"checksum": ?"sha256:([0-9a-f]{64})"')
+
+
+class _State(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    elision: float
+    tells: list[tuple[int, float]]
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    about: dict[str, Any]
+    events: list[str]
+    states: list[_State]
+    edges: list[tuple[int, int, float]]
+    format: str
+    version: int
+    checksum: str
+    outline: PackedOutline | None = None
+    telling: PackedTelling | None = None
+    arrays: PackedArrays | None = None
+
+
+Kind = TypeVar("Kind")
+
+
+def dumps(script: Script) -> bytes:
+    """Return the bytes of a script file.
+
+    Raises
+    ------
+    ScriptError
+        If the script is so large that `loads` would refuse the file.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.Script.build({"ring": "ring"}, {"start": {"ring": 1}, "ring": {"end": 1}})
+    >>> loads(dumps(script)) == script
+    True
+    """
+    text = "\n".join(
+        [
+            "{",
+            f'"format": "{FORMAT}",',
+            f'"version": {_version(script)},',
+            f'"checksum": "sha256:{"0" * 64}",',
+            *script_lines(script),
+            "}\n",
+        ]
+    )
+    return with_checksum(text)
+
+
+def _version(script: Script) -> int:
+    if is_large(script) or (script.telling is not None and script.telling.kinds is not None):
+        return LARGE_VERSION
+    return BARE_VERSION if script.telling is None and script.made_from is None else VERSION
+
+
+def script_lines(script: Script) -> list[str]:
+    """Lines of JSON with the fields of a script: about, events, states, edges."""
+    problem = too_many_cells(script.size, len(script.events))
+    if problem:
+        raise ScriptError(problem)
+    large = is_large(script)
+    states = [
+        {"name": name, "elision": elision, "tells": [] if large else _pairs(row)}
+        for name, elision, row in zip(
+            script.states[1:-1], script.elision[1:-1].tolist(), script.emission[1:-1], strict=True
+        )
+    ]
+    edges = script.parameters
+    triples = zip(
+        edges.source.tolist(), edges.target.tolist(), edges.transition.tolist(), strict=True
+    )
+    lines = [
+        f'"about": {_json(script.about)},',
+        f'"events": {_lines(script.events)},',
+        f'"states": {_lines(states)},',
+        f'"edges": {_lines([] if large else list(triples))}',
+    ]
+    if large:
+        arrays = msgspec.json.encode(pack_arrays(script)).decode()
+        lines[-1] += ","
+        lines.append(f'"arrays": {arrays}')
+    if script.made_from is not None:
+        outline = msgspec.json.encode(pack_outline(script.made_from)).decode()
+        lines[-1] += ","
+        lines.append(f'"outline": {outline}')
+    if script.telling is not None:
+        packed = msgspec.json.encode(pack(script.telling)).decode()
+        lines[-1] += ","
+        lines.append(f'"telling": {packed}')
+    return lines
+
+
+def with_checksum(text: str, most: int | None = None) -> bytes:
+    """Put the checksum of a file's text where it holds 64 zeros."""
+    content = text.encode()
+    most = LARGEST_BYTES if most is None else most
+    if len(content) > most:
+        raise ScriptError(f"{len(content)} bytes as a file, expected at most {most}")
+    digest = hashlib.sha256(content).hexdigest().encode()
+    found = _CHECKSUM.search(content)
+    start, end = found.span(1) if found else (0, 0)
+    return content[:start] + digest[: end - start] + content[end:]
+
+
+def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Script:
+    """Read a script from the bytes of its file.
+
+    Parameters
+    ----------
+    content
+        All bytes of the file.
+    where
+        The name of the file, for messages.
+    checksum
+        False reads a file that was edited by hand, whose checksum no longer fits.
+
+    Raises
+    ------
+    FileFormatError
+        If these are not the bytes of a script file; the message is one line.
+    """
+    raw = parse(content, where)
+    check_header(raw, where, FORMAT, (BARE_VERSION, VERSION, LARGE_VERSION))
+    if checksum:
+        check_sum(content, raw.get("checksum"), where)
+    file = converted(raw, _File, where)
+    _check_version(file, where)
+    return _script(file, where)
+
+
+def _check_version(file: _File, where: str) -> None:
+    bare = file.telling is None and file.outline is None
+    large = file.arrays is not None or (file.telling is not None and file.telling.has_kinds)
+    holds = None
+    if (file.version == LARGE_VERSION) != large:
+        holds = ("with" if large else "without") + " arrays or kinds of events"
+    elif not large and (file.version == BARE_VERSION) != bare:
+        holds = ("without" if bare else "with") + " telling model or outline"
+    if holds:
+        problem = f"damaged script file: version {file.version} {holds}"
+        raise FileFormatError(problem, where=where)
+
+
+def converted(raw: dict[str, Any], kind: type[Kind], where: str) -> Kind:
+    """Check fields and their types."""
+    try:
+        return msgspec.convert(raw, kind, strict=True)
+    except (msgspec.ValidationError, UnicodeError) as error:  # UnicodeError: half a surrogate pair
+        said = repr(str(error))[1:-1][:150]
+        raise FileFormatError(f"damaged script file: {said}", where=where) from None
+
+
+def save(script: Script, path: str | PathLike[str]) -> None:
+    """Write a script file, whole or not at all."""
+    write_atomically(path, dumps(script))
+
+
+def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
+    """Read a script from a file that `save` wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+    checksum
+        False reads a file that was edited by hand, whose checksum no longer fits.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, damaged, too large or of another format.
+    """
+    where = shown_path(path)
+    try:
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            content = file.read(LARGEST_BYTES + 1) if size <= LARGEST_BYTES else b""
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        problem = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise FileFormatError(problem, where=where) from None
+    if max(size, len(content)) > LARGEST_BYTES:  # a pipe or device does not tell its size
+        problem = f"too large, expected a script file of at most {LARGEST_BYTES} bytes"
+        raise FileFormatError(problem, where=where)
+    return loads(content, where=where, checksum=checksum)
+
+
+def _pairs(row: np.ndarray[Any, np.dtype[np.float64]]) -> list[tuple[int, float]]:
+    return [(int(o), float(row[o])) for o in np.flatnonzero(row)]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _lines(items: list[Any] | tuple[Any, ...]) -> str:
+    if not items:
+        return "[]"
+    return "[\n" + ",\n".join(_json(item) for item in items) + "\n]"
+
+
+def parse(content: bytes, where: str) -> dict[str, Any]:
+    """Read JSON strictly: one object, no key twice, no number that is not finite."""
+
+    def no_constant(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no number here")
+
+    def finite(text: str) -> float:
+        number = float(text)
+        if math.isinf(number):
+            raise ValueError(f"the number {short(text)} is too large")
+        return number
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) < len(pairs):
+            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise ValueError(f"the key {short(twice)} stands twice")
+        return result
+
+    try:
+        raw = json.loads(
+            content.decode(),  # json itself would guess at UTF-16 and let half a surrogate pass
+            parse_constant=no_constant,
+            parse_float=finite,
+            object_pairs_hook=distinct,
+        )
+    except RecursionError:
+        raise FileFormatError("no script file: nested too deeply", where=where) from None
+    except ValueError as error:
+        raise FileFormatError(f"no script file: {str(error)[:150]}", where=where) from None
+    if not isinstance(raw, dict):
+        problem = f"no script file: a {type(raw).__name__}, expected an object"
+        raise FileFormatError(problem, where=where)
+    return raw
+
+
+def check_header(raw: dict[str, Any], where: str, wanted: str, reads: tuple[int, ...]) -> None:
+    """Refuse another format, or another version of it."""
+    kind = raw.get("format")
+    if kind != wanted:
+        problem = f"no script file: format is {_scalar(kind)}, expected {wanted!r}"
+        raise FileFormatError(problem, where=where)
+    version = raw.get("version")
+    if type(version) is not int or version not in reads:
+        newer = type(version) is int and version > max(reads)
+        known = " and ".join(map(str, reads))
+        raise FileFormatError(
+            f"script file of version {_scalar(version)}, this release reads version {known}",
+            where=where,
+            hint="a newer release may read it" if newer else None,
+        )
+
+
+def _scalar(value: object) -> str:
+    """Return a value for a message, a list or an object only by its type: it may be huge."""
+    return f"a {type(value).__name__}" if isinstance(value, (list, dict)) else short(value)
+
+
+def check_sum(content: bytes, claimed: object, where: str) -> None:
+    """Refuse a file whose bytes do not fit its checksum."""
+    found = _CHECKSUM.search(content)
+    if found is not None and claimed == f"sha256:{found.group(1).decode()}":
+        start, end = found.span(1)
+        digest = hashlib.sha256(content[:start])
+        digest.update(b"0" * 64)
+        digest.update(memoryview(content)[end:])
+        if digest.hexdigest().encode() == found.group(1):
+            return
+    raise FileFormatError(
+        "damaged script file: the checksum does not fit",
+        where=where,
+        hint="load(..., checksum=False) reads a file that was edited by hand",
+    )
+
+
+def too_many_cells(states: int, events: int) -> str | None:
+    """What to complain of where the arrays of a script would not fit the memory."""
+    if states * (states + events) <= MOST_CELLS:
+        return None
+    return (
+        f"{states} states and {events} events need {states * (states + events)} cells,"
+        f" expected at most {MOST_CELLS}"
+    )
+
+
+def _script(file: _File, where: str) -> Script:
+    size = len(file.states) + 2
+    problem = too_many_cells(size, len(file.events))
+    if problem:
+        raise FileFormatError(problem, where=where)
+    transition = np.zeros((size, size))
+    emission = np.zeros((size, len(file.events)))
+    elision = np.zeros(size)
+    for number, (source, target, probability) in enumerate(file.edges):
+        place = f"{where}, edge {number}"
+        if not (0 <= source < size and 0 <= target < size):
+            raise FileFormatError(f"{short(source)} -> {short(target)}: no such state", where=place)
+        if transition[source, target]:
+            raise FileFormatError(f"{source} -> {target} stands twice", where=place)
+        transition[source, target] = _positive(probability, place)
+    for k, state in enumerate(file.states, start=1):
+        place = f"{where}, state {k}"
+        elision[k] = state.elision
+        for event, probability in state.tells:
+            if not 0 <= event < len(file.events):
+                raise FileFormatError(f"event {short(event)}: no such event", where=place)
+            if emission[k, event]:
+                raise FileFormatError(f"event {event} stands twice", where=place)
+            emission[k, event] = _positive(probability, place)
+    if file.arrays is not None:
+        if file.edges or any(state.tells for state in file.states):
+            raise FileFormatError("damaged script file: edges and arrays of them", where=where)
+        transition, emission = unpack_arrays(file.arrays, size, len(file.events), where)
+    names = [START, *(state.name for state in file.states), END]
+    telling = None if file.telling is None else unpack(file.telling, tuple(file.events), where)
+    outline = None if file.outline is None else unpack_outline(file.outline, where)
+    try:
+        return Script(
+            file.events,
+            transition,
+            emission,
+            elision,
+            states=names,
+            about=file.about,
+            telling=telling,
+            outline=outline,
+        )
+    except ScriptError as error:
+        raise FileFormatError(f"no valid script: {error}", where=where) from None
+
+
+def _positive(probability: float, place: str) -> float:
+    if not (math.isfinite(probability) and probability > 0):
+        raise FileFormatError(f"probability {probability}, expected a positive one", where=place)
+    return probability

@@ -1,0 +1,91 @@
+"""Compiled sampling of partial orders: see `elision.learn.precedence` for what is sampled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elision.kernels.passes import jit
+
+
+@jit
+def telling_log_prob(told, order, slip):
+    """Log-probability of an order of telling: each time one of those whose turn it may be.
+
+    Whose predecessors have all been told comes next, each of them alike; with the probability
+    ``slip`` any that is left does.
+    """
+    length = len(told)
+    waiting = np.zeros(length, np.int64)
+    for i in range(length):
+        for j in range(length):
+            waiting[i] += order[told[j], told[i]]
+    total = 0.0
+    for now in range(length - 1):
+        free = 0
+        for i in range(now, length):
+            free += waiting[i] == 0
+        chance = slip / (length - now)
+        if waiting[now] == 0:
+            chance += (1 - slip) / free
+        total += np.log(chance)
+        for i in range(now + 1, length):
+            waiting[i] -= order[told[now], told[i]]
+    return total
+
+
+@jit
+def stays_transitive(order, a, b):
+    """Whether an order stays one when a comes to stand before b, or no longer does."""
+    if order[b, a]:
+        return False
+    related = order[a, b]
+    for k in range(len(order)):
+        if related:
+            if order[a, k] and order[k, b]:
+                return False
+        elif (order[k, a] and not order[k, b]) or (order[b, k] and not order[a, k]):
+            return False
+    return True
+
+
+@jit
+def sampled_orders(order, worth, told, ends, weight, slip, sweeps, random):
+    """Share of sampled partial orders in which each stands before each.
+
+    Orders come with a probability that grows with the worth of their pairs and with the
+    probability of the tellings ``told[ends[i] : ends[i + 1]]``. ``order`` is where sampling starts,
+    and is changed.
+    """
+    n, tellings = len(worth), len(weight)
+    has = np.zeros((tellings, n), np.bool_)
+    now = np.zeros(tellings)
+    then = np.zeros(tellings)
+    for i in range(tellings):
+        one = told[ends[i] : ends[i + 1]]
+        for event in one:
+            has[i, event] = True
+        now[i] = telling_log_prob(one, order, slip)
+    share = np.zeros((n, n))
+    kept = 0
+    steps, burn = sweeps * n * n, sweeps * n * n // 5
+    for step in range(steps):
+        a, b = int(random.random() * n), int(random.random() * n)
+        if a != b and stays_transitive(order, a, b):
+            gain = -worth[a, b] if order[a, b] else worth[a, b]
+            order[a, b] = not order[a, b]
+            for i in range(tellings):
+                if has[i, a] and has[i, b]:
+                    then[i] = telling_log_prob(told[ends[i] : ends[i + 1]], order, slip)
+                    gain += weight[i] * (then[i] - now[i])
+            if np.log(random.random()) < gain:
+                for i in range(tellings):
+                    if has[i, a] and has[i, b]:
+                        now[i] = then[i]
+            else:
+                order[a, b] = not order[a, b]
+        if step >= burn and step % n == 0:
+            kept += 1
+            for x in range(n):
+                for y in range(n):
+                    share[x, y] += order[x, y]
+    return share / max(kept, 1)

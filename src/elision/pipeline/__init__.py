@@ -1,0 +1,13 @@
+"""From what was read to what is kept: sentences, then learning, then a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elision._rooms import door
+
+if TYPE_CHECKING:
+    from elision.pipeline import learning as learning
+    from elision.pipeline import streaming as streaming
+
+__getattr__ = door(__name__)

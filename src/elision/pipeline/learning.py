@@ -1,0 +1,420 @@
+"""Scripts for every domain of a corpus, into files, with progress and resuming."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from elision.errors import InputError, shown
+from elision.files.writing import shown_path
+from elision.learn import limits
+from elision.learn.checkpoint import Checkpoint, OtherRunError
+from elision.learn.learner import ScriptLearner
+from elision.learn.observe import BatchDone
+from elision.learn.sem import BMM, BMMEM, SEMHMM
+from elision.scale.domains import learn_apart
+from elision.scale.engine import current
+from elision.text.event_types import renamed
+from elision.text.extract import EventExtractor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+    from rich.progress import TaskID
+
+    from elision.learn.counts import CountsModel
+    from elision.learn.observe import Event, Stage
+    from elision.learn.structure import Progress as SearchProgress
+    from elision.text.hand import HandTypes
+    from elision.values.corpus import Corpus
+    from elision.values.script import Script
+
+METHODS: dict[str, tuple[type[SEMHMM | ScriptLearner], dict[str, Any]]] = {
+    "default": (ScriptLearner, {}),
+    "marginal": (SEMHMM, {"score": "marginal"}),
+    "sem": (SEMHMM, {"score": "exact"}),
+    "approx": (SEMHMM, {"score": "approx"}),
+    "bmm": (BMM, {}),
+    "bmm-em": (BMMEM, {}),
+}
+"""Learners by the name that the command line gives them."""
+
+DEFAULT = "default"
+"""What ``elision learn`` uses unless told otherwise."""
+
+WORDINGS = 3
+"""Usual sentences of an event that are kept for a reader."""
+
+LONGEST_NARRATIVE = 8192
+"""Events in a narrative: it starts as a chain of states, and learning squares their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What was learned for one domain; ``elision`` is the least, mean and largest rate.
+
+    ``sample`` says how many of the narratives were learned from, if not all were.
+    """
+
+    domain: str
+    path: Path
+    narratives: int
+    states: int
+    edges: int
+    elision: tuple[float, float, float]
+    log_prob: float
+    constraints: int
+    violated: int
+    sample: int | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {**asdict(self), "path": str(self.path)}
+
+    @classmethod
+    def noted(cls, summary: Mapping[str, Any], path: Path) -> Learned:
+        """The same from its summary."""
+        return cls(**{**summary, "path": path, "elision": tuple(summary["elision"])})
+
+
+def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptLearner:
+    """Make the learner of this name.
+
+    Examples
+    --------
+    >>> make_learner("approx", batch_size=10)
+    SEMHMM(batch_size=10, score='approx')
+    """
+    if method not in METHODS:
+        raise InputError(f"method {method!r}, expected one of {', '.join(METHODS)}")
+    kind, usual = METHODS[method]
+    for name in settings:
+        having = [one for one, (other, _) in METHODS.items() if name in other().get_params()]
+        if method not in having:
+            hint = f"use it with method {', '.join(having)}" if having else None
+            raise InputError(f"{name} is no setting of method {method!r}", hint=hint)
+    return kind(**{**usual, **settings})
+
+
+def learn_domains(
+    corpus: Corpus,
+    output: Path,
+    *,
+    source: str = "-",
+    only: str | None = None,
+    types: HandTypes | None = None,
+    method: str,
+    settings: Mapping[str, Any],
+    resume: bool,
+    restart: bool = False,
+    console: Console,
+) -> list[Learned]:
+    """Learn and save a script for each domain, or for one ``only``.
+
+    Narratives of raw sentences are turned into events first, and what does that is saved with the
+    script. With one domain ``output`` is the script's file, with several a folder. Progress of a
+    search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
+    and complains of progress with other narratives or settings unless ``restart`` is set.
+    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
+    hand which sentence tells which event. Inside ``with on(client)`` several domains are learned on
+    the cluster, and of a single one the passes over its narratives are done there.
+    """
+    make_learner(method, **settings)  # complains before anything is done
+    parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
+    if current().remote and len(parts) > 1:
+        how = How(method, settings, types)
+        paths = output_paths(output, corpus.domains, tuple(parts), source)
+        with _progress_bar(console) as bar:
+            return learn_apart(parts, paths, output, how, resume=resume, bar=bar)
+    for part in parts.values():
+        _check_lengths(part)
+    told = {domain: as_events(part, types=types) for domain, part in parts.items()}
+    paths = output_paths(output, corpus.domains, tuple(told), source)
+    learners = {domain: make_learner(method, **settings) for domain in told}
+    checkpoints = {
+        domain: Checkpoint(_beside(paths[domain]), learner, told[domain].events)
+        for domain, learner in learners.items()
+        if isinstance(learner, SEMHMM)
+    }
+    for checkpoint in checkpoints.values() if resume and not restart else ():
+        checkpoint.load()  # complains before anything is done
+    found = []
+    with _progress_bar(console) as bar:
+        for domain, heard in told.items():
+            learner = learners[domain]
+            _say_limits(learner, heard.events, domain, console)
+            name = shown_path(domain) or "learning"
+            task = bar.add_task(name, total=len(heard.events), states="")
+            if isinstance(learner, SEMHMM):
+                checkpoint = checkpoints[domain]
+                progress = _kept(checkpoint, restart=restart) if resume else None
+                _search(learner, heard.events, checkpoint, bar, task, progress)
+            else:
+                fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
+                bar.update(task, completed=len(heard.events), states="")
+            found.append(saved(domain, heard, learner, paths[domain]))
+    for checkpoint in checkpoints.values():
+        checkpoint.remove()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How domains are learned: the method, its settings, and event types made by hand."""
+
+    method: str
+    settings: Mapping[str, Any]
+    types: HandTypes | None = None
+
+
+def learn_domain(domain: str, part: Corpus, path: Path, how: How) -> tuple[Script, Learned]:
+    """Learn the script of one domain and write nothing, as a worker does."""
+    _check_lengths(part)
+    heard = as_events(part, types=how.types)
+    learner = make_learner(how.method, **how.settings)
+    if isinstance(learner, SEMHMM):
+        learner.fit(heard.events)
+    else:
+        fit_default(learner, heard, domain, lambda _: None)
+    return _described(domain, heard, learner, path)
+
+
+def fit_default(
+    learner: ScriptLearner, heard: Told, title: str, observer: Callable[[Stage], object]
+) -> ScriptLearner:
+    """Learn from what was told, for the command line and the page alike."""
+    learner.set_params(title=title, wording=heard.wording, observer=observer)
+    return learner.fit(heard.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Narratives as events; what turned sentences into them, and usual sentences of each.
+
+    ``sentences`` are those of each narrative, one an event, where events were found behind them.
+    """
+
+    events: list[tuple[str, ...]]
+    extractor: EventExtractor | None = None
+    wording: Mapping[str, Sequence[str]] | None = None
+    sentences: list[tuple[str, ...]] | None = None
+
+    def notes(self, domain: str) -> dict[str, Any]:
+        """What a script that was learned from them should note."""
+        named = {"domain": domain} if domain else {}
+        if self.extractor is None:
+            return named
+        return {**named, "extractor": self.extractor.to_dict()}
+
+
+def as_events(
+    part: Corpus, names: Mapping[str, str] | None = None, *, types: HandTypes | None = None
+) -> Told:
+    """Turn the narratives of one domain into events, if they are sentences.
+
+    Where both are known, or ``types`` were made by hand, the sentences are what teaches the script
+    to understand others. ``names`` gives some events another name; those that get the same name
+    become one.
+    """
+    names = names or {}
+    if types is not None:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part, types.labels(part))
+    elif not part.has_events:
+        extractor = EventExtractor()
+        mapped = extractor.fit_transform(part)
+    elif all(one.steps is not None for one in part):
+        extractor = EventExtractor().fit(part, part.events)
+        mapped = part
+    else:
+        return Told([tuple(names.get(event, event) for event in one) for one in part.events])
+    events = [tuple(names.get(event, event) for event in one) for one in mapped.events]
+    if names:
+        _rename(extractor, names, events)
+    counted: dict[str, Counter[str]] = {}
+    for told, sentences in zip(events, mapped.steps, strict=True):
+        for sentence, event in zip(sentences, told, strict=True):
+            counted.setdefault(event, Counter())[sentence] += 1
+    wording = {event: [s for s, _ in seen.most_common(WORDINGS)] for event, seen in counted.items()}
+    return Told(events, extractor, wording, mapped.steps)
+
+
+def _rename(
+    extractor: EventExtractor, names: Mapping[str, str], events: list[tuple[str, ...]]
+) -> None:
+    """Give the types of an extractor of one domain other names."""
+    tellers = Counter(event for one in events for event in set(one))
+    for domain, types in extractor.domains_.items():
+        new = dict.fromkeys(names.get(name, name) for name in types.names)
+        extractor.domains_[domain] = renamed(types, names, [tellers[name] for name in new])
+
+
+def _say_limits(
+    learner: SEMHMM | ScriptLearner,
+    narratives: list[tuple[str, ...]],
+    domain: str,
+    console: Console,
+) -> None:
+    sought = isinstance(learner, SEMHMM)
+    said = limits.of_search(learner, narratives) if sought else limits.of_default(narratives)
+    for line in said:
+        where = f"{shown_path(domain)}: " if domain else ""
+        console.print(f"{where}{line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _kept(checkpoint: Checkpoint, *, restart: bool) -> SearchProgress | None:
+    """Progress to go on from; with ``restart``, none where it is of another run."""
+    try:
+        return checkpoint.load()
+    except OtherRunError:
+        if restart:
+            return None
+        raise
+
+
+def _search(
+    learner: SEMHMM,
+    narratives: list[tuple[str, ...]],
+    checkpoint: Checkpoint,
+    bar: Progress,
+    task: TaskID,
+    progress: SearchProgress | None,
+) -> None:
+    def observe(event: Event, model: CountsModel | None) -> None:
+        checkpoint(event, model)
+        if isinstance(event, BatchDone):
+            bar.update(task, completed=event.seen, states=f"{event.states} states")
+
+    learner.set_params(observer=observe)
+    learner.resume(narratives, progress)
+
+
+def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None]:
+    def observe(stage: Stage) -> None:
+        bar.update(task, completed=round(stage.begins * total), states=stage.name)
+
+    return observe
+
+
+def saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
+    """Save what a learner has learned, and say what it is."""
+    script, learned = _described(domain, heard, learner, path)
+    script.save(path)
+    return learned
+
+
+def _described(
+    domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path
+) -> tuple[Script, Learned]:
+    """The script as it is saved, and what is said of it."""
+    narratives = heard.events
+    learned: Script = learner.script_.noted(**heard.notes(domain))
+    script = learner.script_
+    rates = script.elision[1:-1]
+    history = getattr(learner, "history_", ())
+    last = history[-1] if history else None
+    return learned, Learned(
+        domain=domain,
+        path=path,
+        narratives=len(narratives),
+        states=script.size - 2,
+        edges=len(script.parameters.source),
+        elision=(float(rates.min()), float(rates.mean()), float(rates.max()))
+        if len(rates)
+        else (0.0, 0.0, 0.0),
+        log_prob=float(learned.log_probs(narratives).mean()),
+        constraints=last.constraints if last else 0,
+        violated=last.violated if last else 0,
+        sample=script.about.get("sample"),
+    )
+
+
+def _check_lengths(corpus: Corpus) -> None:
+    for index, narrative in enumerate(corpus):
+        if narrative.length > LONGEST_NARRATIVE:
+            raise InputError(
+                f"{narrative.length} events, expected at most {LONGEST_NARRATIVE}",
+                where=f"narratives[{index}] (id {shown(narrative.id)})",
+                hint="cut it into episodes",
+            )
+
+
+def output_paths(
+    output: Path, domains: tuple[str, ...], chosen: tuple[str, ...], source: str
+) -> dict[str, Path]:
+    """Where the script of each chosen domain goes: a file can be written there."""
+    where = shown_path(output)
+    try:
+        if len(chosen) == 1 and not output.is_dir():
+            if not output.parent.is_dir():
+                raise InputError(
+                    f"no folder {shown_path(output.parent)!r} to write to", where=where
+                )
+            paths = {chosen[0]: output}
+        else:
+            if output.exists() and not output.is_dir():
+                raise InputError(
+                    f"{len(chosen)} domains came and the output is a file, expected a folder",
+                    where=where,
+                    hint="name a folder, or one domain with --domain",
+                )
+            output.mkdir(parents=True, exist_ok=True)
+            names = file_names(domains)
+            paths = {domain: output / f"{names[domain]}.json" for domain in chosen}
+        for path in paths.values():
+            _check_place(path, source)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", where=where) from None
+    return paths
+
+
+def file_names(domains: tuple[str, ...]) -> dict[str, str]:
+    """Names of files, distinct even where capitals count for nothing."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for domain in domains:
+        clean = re.sub(r"[^\w.-]+", "-", domain).strip("-.")[:100] or "script"
+        clean = name = clean.encode()[:200].decode(errors="ignore")
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{clean}-{number}"
+        taken.add(name.casefold())
+        names[domain] = name
+    return names
+
+
+def _check_place(path: Path, source: str) -> None:
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise InputError(
+            "cannot be written: there is something other than a file", where=shown_path(path)
+        )
+    if source != "-" and path.samefile(source):
+        raise InputError(
+            "the narratives are in this file, expected another to write to", where=shown_path(path)
+        )
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(path.name + ".progress")
+
+
+def _progress_bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[states]}"),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.file.isatty(),  # FORCE_COLOR makes it no terminal
+        transient=True,
+    )

@@ -1,0 +1,185 @@
+"""`read`: narratives from any source, whatever its format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+from elision._backends import is_frame
+from elision.errors import InputError, shown
+from elision.readers.cases import Lifecycle, Reading
+from elision.readers.guess import Format, guessed
+from elision.readers.plain import read_text
+from elision.readers.records import from_items, read_json, read_jsonl
+from elision.readers.source import is_readable, opened
+from elision.readers.table import read_csv, read_frame, read_parquet
+from elision.readers.times import given_form
+from elision.readers.xes import read_xes
+from elision.values.corpus import Corpus
+from elision.values.narrative import Narrative
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+    from elision.readers.columns import Roles
+    from elision.readers.source import Readable, Source
+
+
+def read(
+    source: str | os.PathLike[str] | Readable | IntoFrame | Corpus | Iterable[object],
+    *,
+    format: Format | None = None,  # noqa: A002 - the word that users know
+    domain: str | None = None,
+    case: str | None = None,
+    activity: str | None = None,
+    time: str | None = None,
+    time_format: str | None = None,
+    lifecycle: Lifecycle = "complete",
+    encoding: str = "utf-8",
+    sentences: bool | None = None,
+) -> Corpus:
+    r"""Read narratives.
+
+    Parameters
+    ----------
+    source
+        A path; "-" for stdin; an open file, of bytes or text; a pandas, polars or pyarrow frame;
+        a list of lists of str, of records or of narratives; or a corpus. Files may be packed with
+        gzip, whatever their name.
+    format
+        "jsonl", "json", "csv", "tsv", "parquet", "xes" or "text". By default the suffix decides,
+        and the content where the suffix says nothing.
+    domain
+        In a table the column that holds the domain ("" for none). Elsewhere the domain of
+        narratives that state none.
+    case, activity, time
+        In a table the columns that say which narrative a row belongs to, which event it is, and
+        when it happened; in XES the keys of the attributes. By default common names are tried.
+        `time=""` keeps the order of the rows.
+    time_format
+        How times are written, as `datetime.strptime` takes it ("%d.%m.%Y %H:%M"), or "day-first"
+        or "month-first". By default the form that all values of the column have; where there are
+        several, and they differ in the order of events, none is chosen.
+    lifecycle
+        For logs that say `lifecycle:transition`: "complete" keeps only the events that are
+        complete, if there are any such; "all" keeps every event.
+    encoding
+        How text is written. XES files say this themselves.
+    sentences
+        Whether what is told are sentences (True) or names of events (False). By default the file
+        says so, or in plain text the lines: those that hardly two narratives share are sentences,
+        and running text is cut into what happens in it, one paragraph a narrative.
+
+    Returns
+    -------
+    Corpus
+
+    Raises
+    ------
+    InputError
+        Where the source cannot be read or is not what it should be; says where and why.
+
+    Examples
+    --------
+    >>> import io
+    >>> read(io.StringIO("hear bell\nopen door\n\nopen door\n"), domain="doorbell").events
+    [('hear bell', 'open door'), ('open door',)]
+    >>> read(io.StringIO("case;activity\n1;hear bell\n2;open door\n1;open door\n")).events
+    [('hear bell', 'open door'), ('open door',)]
+    """
+    check_options(format, lifecycle, time_format)
+    reading = Reading(lifecycle, time_format)
+    roles = {"case": case, "activity": activity, "time": time, "domain": domain}
+    # A frame may well have a column called "read", so frames are asked first.
+    if is_frame(source):
+        name = "data frame"
+        _check_no_format(format, name)
+        corpus = read_frame(source, roles, reading, name).corpus()
+    elif isinstance(source, str | os.PathLike) or is_readable(source):
+        with opened(source, encoding) as file:
+            name = file.name
+            kind = format or guessed(file, roles)
+            corpus = _read_file(file, kind, roles, reading, sentences)
+    else:
+        name = type(source).__name__
+        _check_no_format(format, name)
+        corpus = _read_memory(source, _checked_domain(roles, name))
+    if not corpus:
+        raise InputError("there are no narratives in it", where=name)
+    return corpus if sentences is None else _meant(corpus, sentences)
+
+
+def check_options(format: object, lifecycle: object, time_format: object) -> None:  # noqa: A002
+    """Refuse options that are none, whatever the source is."""
+    _check_choice("format", format, get_args(Format), optional=True)
+    _check_choice("lifecycle", lifecycle, get_args(Lifecycle))
+    if time_format is not None:
+        given_form(time_format)
+
+
+def _meant(corpus: Corpus, sentences: bool) -> Corpus:
+    """Take what is told for sentences, or for events, where only the other was read."""
+    return Corpus(
+        replace(one, events=None, steps=one.events)
+        if sentences and one.steps is None
+        else replace(one, events=one.steps, steps=None)
+        if not sentences and one.events is None
+        else one
+        for one in corpus
+    )
+
+
+def _read_file(
+    file: Source, kind: Format, roles: Roles, reading: Reading, sentences: bool | None
+) -> Corpus:
+    if kind == "parquet":
+        return read_parquet(file, roles, reading)
+    if kind in ("csv", "tsv"):
+        return read_csv(file, roles, reading, "\t" if kind == "tsv" else None).corpus()
+    if kind == "xes":
+        return read_xes(file, roles, reading).corpus()
+    domain = _checked_domain(roles, f"the format {kind!r}")
+    if kind == "jsonl":
+        return read_jsonl(file, domain)
+    if kind == "json":
+        return read_json(file, domain)
+    return read_text(file, domain, sentences=sentences)
+
+
+def _read_memory(source: object, domain: str) -> Corpus:
+    if not isinstance(source, Iterable) or isinstance(source, bytes | Mapping):
+        raise InputError(
+            f"cannot read narratives from {shown(source)}",
+            hint="give a path, an open file, a data frame or a list of lists of strings",
+        )
+    items = list(source)
+    if not all(isinstance(item, Narrative) for item in items):
+        return from_items(items, domain)
+    if isinstance(source, Corpus) and not domain:
+        return source
+    return Corpus(item if item.domain else replace(item, domain=domain) for item in items)
+
+
+def _check_choice(
+    name: str, value: object, choices: tuple[str, ...], *, optional: bool = False
+) -> None:
+    if value not in choices and not (optional and value is None):
+        raise InputError(f"{name}={shown(value)}; expected one of {', '.join(choices)}")
+
+
+def _check_no_format(value: Format | None, name: str) -> None:
+    if value is not None:
+        raise InputError(f"format={value!r} is for files; the source is a {name}")
+
+
+def _checked_domain(roles: Roles, name: str) -> str:
+    """Return the domain to give, once it is sure that no column was asked for in vain."""
+    for role in ("case", "activity", "time"):
+        if roles[role] is not None:
+            raise InputError(
+                f"{role}={roles[role]!r} names a column, but {name} has none",
+                hint=f"leave out {role}=, or say with format= that this is a table or XES",
+            )
+    return roles["domain"] or ""

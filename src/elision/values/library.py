@@ -1,0 +1,352 @@
+"""`Library`: many scripts by name, which can be asked together."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elision import ask, files
+from elision.ask.heard import events_of
+from elision.ask.identify import Identification, Identifier, Witness
+from elision.ask.many import Asked
+from elision.errors import InputError
+from elision.files.library import Stored
+from elision.values.observations import real, short
+from elision.values.script import Script
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from elision.ask.align import Aligned
+    from elision.ask.between import Story
+    from elision.ask.engine.evidence import Sheet
+    from elision.ask.fill import Filling
+    from elision.ask.follow_many import LibraryFollower
+    from elision.ask.following import Following
+    from elision.ask.many import Answers
+    from elision.ask.score import Conformance
+    from elision.values.observations import Observation
+
+LOADED = 256
+"""Scripts of a library on disk that are kept in memory."""
+
+WORTH_ASKING = 0.001
+"""Scripts less probable than this are not asked when all answer together."""
+
+NONE_OF_THESE = 0.02
+"""Prior probability that a telling is of no script of the library."""
+
+
+class Library(Mapping[str, Script]):
+    """Scripts by name: which of them is being told, and what do they say together.
+
+    Parameters
+    ----------
+    scripts
+        Scripts by name; a fitted learner stands for the script that it learned.
+    priors
+        How probable each is before anything was told; by default all the same.
+
+    Raises
+    ------
+    InputError
+        If there are no scripts, or a prior is no positive number.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> tea = el.Script.build(
+    ...     {"boil": {"boil water": 0.9, None: 0.1}, "pour": "pour water"},
+    ...     {"start": {"boil": 1}, "boil": {"pour": 1}, "pour": {"end": 1}},
+    ... )
+    >>> library = Library({"doorbell": el.examples.doorbell(), "tea": tea})
+    >>> print(library.identify(["boil water", "pour water"]))
+    tea  100.0%
+    >>> library.identify(["sneeze", "cough"]).best is None
+    True
+    """
+
+    def __init__(
+        self, scripts: Mapping[str, Any], priors: Mapping[str, float] | None = None
+    ) -> None:
+        if not isinstance(scripts, Mapping) or not scripts:
+            raise InputError(f"{short(scripts)}, expected scripts by name, at least one")
+        for name in scripts:
+            if not isinstance(name, str) or not name:
+                raise InputError(f"{short(name)} is no name of a script")
+        self._scripts = {name: _script_of(name, value) for name, value in scripts.items()}
+        self._given_priors = _checked_priors(self._scripts, priors)
+        self._priors = self._given_priors / self._given_priors.sum()
+        self._witnesses: OrderedDict[str, Witness] = OrderedDict()
+        self._kept = max(LOADED, sum(not isinstance(one, Stored) for one in scripts.values()))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Library:
+        """Read a library that `save` wrote, or a folder of script files.
+
+        The scripts of a library are read when they are needed. In a folder without an index, such
+        as ``elision learn`` writes, all script files are read; each is named by the domain that it
+        notes, or else by its file, and they are equally probable.
+
+        Raises
+        ------
+        FileFormatError
+            If there is no library and no script file, or a damaged one.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import elision as el
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     el.examples.doorbell().noted(domain="a bell rings").save(f"{folder}/1.json")
+        ...     list(Library.load(folder))
+        ['a bell rings']
+        """
+        if not files.library.is_library(path):
+            return cls(files.library.load_files(path))
+        stored = files.library.load(path)
+        return cls(stored, {name: one.prior for name, one in stored.items()})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the library to a folder: an index, and a file for each script.
+
+        The index is replaced last and in one step, so that a reader sees the old library or the
+        new one. A folder that holds something else is refused.
+        """
+        values = [one.path if isinstance(one, Stored) else one for one in self._scripts.values()]
+        priors = self._given_priors.tolist()
+        files.library.save(path, zip(self._scripts, priors, self._sheets, values, strict=True))
+
+    def __getitem__(self, name: str) -> Script:
+        found = self._scripts[name]
+        return self._witness(name).script if isinstance(found, Stored) else found
+
+    def __len__(self) -> int:
+        return len(self._scripts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scripts)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._scripts
+
+    def __repr__(self) -> str:
+        return f"Library({len(self)} scripts, {len(self.events)} events)"
+
+    @property
+    def priors(self) -> dict[str, float]:
+        """How probable each script is before anything was told; they sum to one."""
+        return dict(zip(self._scripts, self._priors.tolist(), strict=True))
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Every event that some script tells, sorted."""
+        return tuple(sorted(self._identifier.background.known))
+
+    def identify(
+        self, narrative: Iterable[Observation], *, none_of_these: bool | float = True
+    ) -> Identification:
+        """Say which script a telling is a telling of.
+
+        Parameters
+        ----------
+        narrative
+            What was told: a `Narrative`, or events, None for some event, mappings for one of
+            several. If some of it is no event that any script knows, and scripts were learned from
+            sentences, all of it is taken for sentences.
+        none_of_these
+            Prior probability that it is none of the scripts; True for 0.02, False for 0.
+        """
+        return self.identify_many([narrative], none_of_these=none_of_these)[0]
+
+    def identify_many(
+        self,
+        narratives: Iterable[Iterable[Observation]],
+        *,
+        none_of_these: bool | float = True,
+    ) -> Answers[Identification]:
+        """Say which script each of many tellings is a telling of, in far less time.
+
+        The tellings may be a data frame of an event log; ``to_frame()`` of the answer is then a
+        frame of the same library, with the ids of the cases.
+        """
+        share = _checked_share(none_of_these)
+        asked = Asked(narratives)
+        listed = [_listed(one) for one in asked.narratives]
+        return asked.identifications(self._identifier.identify(listed, share))
+
+    def fill(
+        self,
+        narrative: Iterable[Observation],
+        *,
+        top: int | None = None,
+        exclude: Iterable[str] = (),
+    ) -> list[Filling]:
+        """Rank the events that may fill each gap (None), whatever script is being told.
+
+        Every script that may be meant answers, with the weight of its probability; events that it
+        does not know are left out for it.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> library = Library({"doorbell": el.examples.doorbell()})
+        >>> print(library.fill(["hear doorbell", None, "open door"], top=1)[0])
+        walk to door  81%
+        """
+        told = _listed(narrative)
+        return ask.mixed.fill(self._weighed(told), told, top=top, exclude=exclude)
+
+    def next(
+        self, narrative: Iterable[Observation], *, steps: int = 1, top: int | None = None
+    ) -> Following:
+        """Say which event is told next, whatever script is being told."""
+        told = _listed(narrative)
+        return ask.mixed.following(self._weighed(told, begun=True), told, steps=steps, top=top)
+
+    def follow(
+        self, *, none_of_these: bool | float = True, false_alarms: float = 0.05
+    ) -> LibraryFollower:
+        """Follow a telling while it is told, of whichever script it is.
+
+        Parameters
+        ----------
+        none_of_these
+            Prior probability that it is none of the scripts. True for 0.2 while only names of
+            events are told, and else for 0.02 as in `identify`; False for 0.
+        false_alarms
+            Share of ordinary tellings that may have an alarm.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> tea = el.ScriptLearner().fit([["boil water", "pour water"], ["boil water"]]).script_
+        >>> follow = Library({"doorbell": el.examples.doorbell(), "tea": tea}).follow()
+        >>> follow.tell("boil water").best
+        'tea'
+        """
+        return ask.follow_many.LibraryFollower(
+            self._identifier,
+            {name: self._witness(name) for name in self},
+            none_of_these=None if none_of_these is True else _checked_share(none_of_these),
+            false_alarms=false_alarms,
+        )
+
+    def between(self, narrative: Iterable[Observation], *, least: float = 0.05) -> Story:
+        """Tell what probably happened unsaid, whatever script is being told."""
+        told = _listed(narrative)
+        return ask.mixed.between(self._weighed(told), told, least=least)
+
+    def score(
+        self, narrative: Iterable[Observation], *, samples: int = 1000, random_state: int = 0
+    ) -> Conformance:
+        """Say how well a telling fits the script that it most probably is of.
+
+        Surprises and flags are those of one script: the most probable one answers alone, and
+        `identify` names it. The parameters are those of `elision.ask.score.score`.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> library = Library({"doorbell": el.examples.doorbell()})
+        >>> library.score(["hear doorbell", "sneeze"], samples=0).flags[0].note
+        'not in the script'
+        """
+        told = _listed(narrative)
+        return self._likeliest(told).score(told, samples=samples, random_state=random_state)
+
+    def align(self, narrative: Iterable[Observation]) -> Aligned:
+        """Lay a telling along the script that it most probably is of.
+
+        States are those of one script: the most probable one answers alone, and `identify` names
+        it. Events that it does not know are left out.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> library = Library({"doorbell": el.examples.doorbell()})
+        >>> [step.state for step in library.align(["hear doorbell", "open door"]).steps][:3]
+        ['hear doorbell', 'walk to door', 'open door']
+        """
+        told = _listed(narrative)
+        return self._likeliest(told).align(told, unknown="ignore")
+
+    def _likeliest(self, narrative: list[Observation]) -> Script:
+        """The script that a telling is most probably of, given that it is one of them."""
+        return self[str(self._identifier.identify([narrative], 0.0)[0].best)]
+
+    def _weighed(
+        self, narrative: list[Observation], *, begun: bool = False
+    ) -> list[tuple[Script, float]]:
+        """Scripts that may be meant, with their probabilities given that it is one of them."""
+        found = self._identifier.identify([narrative], 0.0, begun=begun)[0]
+        likely = [one for one in found.candidates if one.probability >= WORTH_ASKING]
+        return [(self[str(one.name)], one.probability) for one in likely]
+
+    @cached_property
+    def _sheets(self) -> list[Sheet]:
+        return [
+            one.sheet if isinstance(one, Stored) else self._witness(name).sheet()
+            for name, one in self._scripts.items()
+        ]
+
+    @cached_property
+    def _identifier(self) -> Identifier:
+        return Identifier(list(self._scripts), self._sheets, self._priors, self._witness)
+
+    def _witness(self, name: str) -> Witness:
+        """The script of this name, loaded if need be; those used last are kept."""
+        found = self._witnesses.pop(name, None)
+        if found is None:
+            given = self._scripts[name]
+            found = Witness(given.load() if isinstance(given, Stored) else given)
+        self._witnesses[name] = found
+        while len(self._witnesses) > self._kept:
+            self._witnesses.popitem(last=False)
+        return found
+
+
+def _script_of(name: str, value: object) -> Script | Stored:
+    """Return the script itself, or that of a fitted learner."""
+    found = getattr(value, "script_", value)
+    if isinstance(found, (Stored, Script)):
+        return found
+    hint = "fit it first" if hasattr(value, "fit") else None
+    raise InputError(f"{short(value)} is no script", where=f"script {short(name)}", hint=hint)
+
+
+def _listed(narrative: object) -> list[Observation]:
+    told = events_of(narrative)
+    ordered = not isinstance(told, (str, bytes, Mapping, AbstractSet))
+    if not ordered or not isinstance(told, Iterable):
+        raise InputError(f"{short(told)}, expected a list of events")
+    return list(told)
+
+
+def _checked_priors(
+    scripts: Mapping[str, Any], priors: Mapping[str, float] | None
+) -> NDArray[np.float64]:
+    if priors is None:
+        return np.ones(len(scripts))
+    if not isinstance(priors, Mapping) or set(priors) != set(scripts):
+        raise InputError(f"priors {short(priors)}, expected one for each script by name")
+    found = np.array([real(priors[name]) for name in scripts])
+    if not (np.isfinite(found) & (found > 0)).all():
+        raise InputError(f"priors {short(priors)}, expected positive numbers")
+    return found
+
+
+def _checked_share(none_of_these: bool | float) -> float:
+    if isinstance(none_of_these, bool):
+        return NONE_OF_THESE if none_of_these else 0.0
+    share = real(none_of_these)
+    if not 0 <= share < 1:
+        raise InputError(f"none_of_these is {short(none_of_these)}, expected a share below 1")
+    return share

@@ -1,0 +1,236 @@
+"""An outline in words: a numbered list, blocks in any order, choices, and what is seldom told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from elision.values.outline import Outline, Step, Unit
+
+MAIN = 0.2
+"""Share of tellings from which on a step stands in the list by itself, not under "sometimes"."""
+
+SURE = 0.8
+"""Probability from which on words take something for certain."""
+
+FEW = 2
+"""Steps that one may come before or after, that are named at most."""
+
+OFTEN = 0.2
+"""Probability of being told again from which on a step is said to repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the list.
+
+    Attributes
+    ----------
+    number
+        Its number; None for a line that belongs to the numbered one above it.
+    indent
+        How deep it stands.
+    text
+        The words.
+    units
+        The units that it is about.
+    """
+
+    number: int | None
+    indent: int
+    text: str
+    units: tuple[int, ...] = ()
+
+
+def is_main(outline: Outline, unit: int) -> bool:
+    """Whether a unit is told often, or surely happens: what is not is said to happen sometimes."""
+    one = outline.units[unit]
+    return one.happens >= SURE or max(outline.steps[s].told for s in one.steps) >= MAIN
+
+
+def lines(outline: Outline) -> list[Line]:
+    """The lines of an outline, without its title.
+
+    Steps that nothing stands beside are numbered items. Several between which no order is known are
+    one item, "in any order"; steps told seldom stand under the item that they come after.
+    """
+    units = range(len(outline.units))
+    main = [u for u in units if is_main(outline, u)]
+    parts = _parts(outline, main)
+    seldom: dict[int, list[int]] = {}
+    for unit in units:
+        if unit not in main:
+            seldom.setdefault(_part_before(outline, unit, parts), []).append(unit)
+    found = _sometimes(outline, seldom.get(0, []), "sometimes first: ", 0)
+    for number, part in enumerate(parts, start=1):
+        found += _item(outline, number, part)
+        found += _sometimes(outline, seldom.get(number, []), "sometimes: ", 1)
+    return found
+
+
+def text(outline: Outline) -> str:
+    """The whole outline as text."""
+    head = outline.title or "What happens"
+    if outline.tellings:
+        head += f", from {outline.tellings} telling{'' if outline.tellings == 1 else 's'}"
+    if not outline.steps:
+        return f"{head}\n  (no step is told often enough)"
+    rows = [head[:1].upper() + head[1:]]
+    for line in lines(outline):
+        number = f"{line.number:>2}" if line.number is not None else "  "
+        rows.append(f"{number}  {'   ' * line.indent}{line.text}")
+    return "\n".join(rows)
+
+
+def described(step: Step, unsaid: float) -> str:
+    """A step, how often it is told, and what that it is not told means."""
+    notes = [f"{step.told:.0%}"]
+    if step.told < 0.95:
+        if unsaid >= SURE:
+            notes.append("otherwise unsaid")
+        elif unsaid <= 1 - SURE:
+            notes.append("otherwise left out")
+        else:
+            notes.append("otherwise unsaid or left out")
+    if step.again >= OFTEN:
+        notes.append("often repeated")
+    return f"{step.name} ({', '.join(notes)})"
+
+
+def _parts(outline: Outline, main: list[int]) -> list[list[int]]:
+    """Cut the list where everything before comes before everything after."""
+    parts: list[list[int]] = []
+    for place, unit in enumerate(main):
+        cut = all(outline.order[a, b] for a in main[:place] for b in main[place:])
+        if cut or not parts:
+            parts.append([])
+        parts[-1].append(unit)
+    return parts
+
+
+def _threads(outline: Outline, part: list[int]) -> list[list[int]]:
+    """Units of a part that have an order with each other, directly or by way of others."""
+    related = outline.order | outline.order.T
+    threads: list[list[int]] = []
+    for unit in part:
+        touching = [one for one in threads if any(related[unit, other] for other in one)]
+        merged = sorted([unit, *(other for one in touching for other in one)])
+        threads = [one for one in threads if one not in touching] + [merged]
+    return sorted(threads)
+
+
+def _is_chain(outline: Outline, thread: list[int]) -> bool:
+    grid = outline.order[np.ix_(thread, thread)]
+    return int(grid.sum()) == len(thread) * (len(thread) - 1) // 2
+
+
+def _item(
+    outline: Outline, number: int | None, part: list[int], indent: int = 0, then: str = ""
+) -> list[Line]:
+    if len(part) == 1:
+        return _unit(outline, number, indent, part[0], then=then)
+    threads = _threads(outline, part)
+    if len(threads) == 1:
+        found = [Line(number, indent, then + "in about this order", tuple(part))]
+        for unit in part:
+            found += _unit(outline, None, indent + 1, unit, aside=_aside(outline, unit, part))
+        return found
+    found = [Line(number, indent, then + "in any order", tuple(part))]
+    for thread in threads:
+        found += _thread(outline, thread, indent + 1)
+    return found
+
+
+def _thread(outline: Outline, thread: list[int], indent: int) -> list[Line]:
+    """Units that come one after another, beside other threads: on one line if they can be."""
+    if all(_is_plain(outline.units[unit]) for unit in thread) and _is_chain(outline, thread):
+        words = ", then ".join(_plain(outline, unit) for unit in thread)
+        return [Line(None, indent, words, tuple(thread))]
+    found: list[Line] = []
+    parts = _parts(outline, thread)
+    for part in parts:
+        first = "first " if len(parts) > 1 and len(part) > 1 else ""
+        found += _item(outline, None, part, indent, "then " if found else first)
+    return found
+
+
+def _aside(outline: Outline, unit: int, part: list[int]) -> str:
+    """Which others of its part a unit may come before as well as after."""
+    related = outline.order | outline.order.T
+    free = [_name(outline, v) for v in part if v != unit and not related[unit, v]]
+    if not free:
+        return ""
+    if len(free) <= FEW:
+        return f"; before or after {_listed(free)}"
+    earlier = [_name(outline, v) for v in part if outline.covers[v, unit]]
+    later = [_name(outline, v) for v in part if outline.covers[unit, v]]
+    words = [
+        f"after {_listed(earlier)}" if earlier else "",
+        f"before {_listed(later)}" if later else "",
+    ]
+    return (
+        "; at any time " + " and ".join(word for word in words if word)
+        if any(words)
+        else "; at any time"
+    )
+
+
+def _name(outline: Outline, unit: int) -> str:
+    return " or ".join(outline.steps[branch[0]].name for branch in outline.units[unit].branches)
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _is_plain(unit: Unit) -> bool:
+    return len(unit.branches) == 1
+
+
+def _plain(outline: Outline, unit: int) -> str:
+    return _branch(outline, outline.units[unit].branches[0])
+
+
+def _branch(outline: Outline, branch: tuple[int, ...]) -> str:
+    return ", then ".join(described(outline.steps[s], float(outline.unsaid[s])) for s in branch)
+
+
+def _unit(
+    outline: Outline, number: int | None, indent: int, unit: int, *, then: str = "", aside: str = ""
+) -> list[Line]:
+    one = outline.units[unit]
+    if _is_plain(one):
+        head = "together: " if len(one.steps) > 1 else ""
+        return [Line(number, indent, then + head + _plain(outline, unit) + aside, (unit,))]
+    heading = "one of" if one.happens >= SURE else "one of, or none"
+    found = [Line(number, indent, then + heading + aside, (unit,))]
+    for branch in one.branches:
+        told = ", then ".join(
+            f"{outline.steps[s].name} ({outline.steps[s].told:.0%})" for s in branch
+        )
+        found.append(Line(None, indent + 1, told, (unit,)))
+    return found
+
+
+def _part_before(outline: Outline, unit: int, parts: list[list[int]]) -> int:
+    """How many parts a unit comes after, by its order with all of them."""
+    logs = np.log(outline.ahead)
+    after = np.array([0.0, *(logs[part, unit].sum() for part in parts)]).cumsum()
+    before = np.array([*(logs[unit, part].sum() for part in parts), 0.0])[::-1].cumsum()[::-1]
+    return int(np.argmax(after + before))
+
+
+def _sometimes(outline: Outline, units: list[int], head: str, indent: int) -> list[Line]:
+    if not units:
+        return []
+    words = [
+        " or ".join(
+            ", then ".join(f"{outline.steps[s].name} ({outline.steps[s].told:.0%})" for s in branch)
+            for branch in outline.units[unit].branches
+        )
+        for unit in units
+    ]
+    return [Line(None, indent, head + "; ".join(words), tuple(units))]
