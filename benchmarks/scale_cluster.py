@@ -24,8 +24,8 @@ import numpy as np
 
 import elision as el
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
+from elision.pipeline.domains import Job, Made, batches, learn_many
 from elision.pipeline.learning import How
-from elision.scale.domains import Job, Made, batches, learn_many
 from elision.scale.journal import Journal
 from elision.values.observations import Packer
 

@@ -18,8 +18,8 @@ import pytest
 import commands
 import elision as el
 from commands import files, start, write
+from elision import _files
 from elision.errors import FileFormatError
-from elision.files import writing
 from elision.files.arrays import packed
 from elision.files.script import with_checksum
 from elision.learn.checkpoint import FORMAT, Checkpoint, OtherRunError
@@ -199,7 +199,7 @@ def test_resuming_with_other_settings_is_refused_until_told_to_restart(elision, 
 def test_what_killed_runs_left_is_swept_by_the_next(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    machine = writing._machine()
+    machine = _files._machine()
     token = 16 * "0"
     left = tmp_path / f".elision-{machine}-{ended.pid}-{token}"
     mine = tmp_path / f".elision-{machine}-{os.getppid()}-{token}"
@@ -210,13 +210,13 @@ def test_what_killed_runs_left_is_swept_by_the_next(tmp_path):
         path.write_text("x")
     long_ago = time.time() - 3 * 86_400
     os.utime(old, (long_ago, long_ago))
-    writing.write_atomically(tmp_path / "new", b"new")
+    _files.write_atomically(tmp_path / "new", b"new")
     assert files(tmp_path) == sorted(p.name for p in (mine, elsewhere, *others, tmp_path / "new"))
 
 
 def test_nothing_is_left_where_writing_fails(tmp_path):
     def half():
-        with writing.atomic_file(tmp_path / "new") as file:
+        with _files.atomic_file(tmp_path / "new") as file:
             file.write(b"half")
             assert len(files(tmp_path)) == 1
             raise ZeroDivisionError
@@ -224,7 +224,7 @@ def test_nothing_is_left_where_writing_fails(tmp_path):
     with pytest.raises(ZeroDivisionError):
         half()
     assert files(tmp_path) == []
-    assert not writing._unfinished
+    assert not _files._unfinished
 
 
 # ---- Ctrl-C

@@ -21,15 +21,16 @@ from elision.ask.engine.evidence import (
     Background,
     Bounds,
     Sentence,
-    Sheet,
     hear_events,
     log_evidence,
+    sheet_of,
     symbols_of,
 )
 from elision.ask.engine.hops import Hops
 from elision.ask.engine.word_evidence import EVENT_WEIGHT, SCRIPT_WEIGHT, WORD_POWER, Reading
 from elision.files.library import Stored
 from elision.values.library import Library
+from elision.values.sheet import Sheet
 from models import ATOL, RTOL, events, models
 
 
@@ -67,7 +68,7 @@ def test_evidence_is_the_sum_over_all_strays(model, told):
     count = model[1].shape[1]
     narrative = ["foreign" if isinstance(o, int) and o >= count else o for o in told]
     script = script_of(model)
-    background = Background([Sheet.of(script, None)], np.ones(1))
+    background = Background([sheet_of(script, None)], np.ones(1))
     named = [script.events[o] if isinstance(o, int) else o for o in narrative]
     symbols, numbers = symbols_of([named])
     heard = hear_events(script, symbols, background)
@@ -75,7 +76,7 @@ def test_evidence_is_the_sum_over_all_strays(model, told):
     weights = [background.weight(event) for event in script.events]
     expected = twin.evidence(model, narrative, weights, STRAY, BROKEN_OFF)
     close(found, [math.log(expected)])
-    bounds = Bounds([Sheet.of(script, None)]).log_bounds(symbols, background)
+    bounds = Bounds([sheet_of(script, None)]).log_bounds(symbols, background)
     bound = bounds[0, numbers[0]].sum()
     assert found[0] <= bound + 1e-9
 
@@ -99,7 +100,7 @@ def test_the_posterior_and_what_was_left_out_of_it(made, told):
 
 
 def test_the_background_is_a_distribution():
-    background = Background([Sheet.of(tea(), None)], np.ones(1))
+    background = Background([sheet_of(tea(), None)], np.ones(1))
     assert math.fsum(background.known.values()) + background.unknown == pytest.approx(1.0)
     assert background.weight("never heard of") == pytest.approx(OPEN / 4)
     assert background.length == pytest.approx(0.9 + 0.2 + 1.0)

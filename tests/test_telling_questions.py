@@ -13,7 +13,7 @@ import pytest
 
 import elision as el
 import naive_telling as naive
-from elision.ask.engine.evidence import BROKEN_OFF, OPEN, STRAY, Background, Sheet
+from elision.ask.engine.evidence import BROKEN_OFF, OPEN, STRAY, Background, sheet_of
 from elision.ask.fill import allowed_events
 from elision.ask.heard import hear_all
 from elision.ask.identify import Identifier, Witness
@@ -1021,7 +1021,7 @@ def test_arrays_of_a_script_alone_agree_as_well(seed):
 def two_scripts():
     """Two scripts that share the events e2 and e3, and an identifier of both."""
     cases = {"one": small_case(0, size=4), "two": small_case(1, size=4, first=2)}
-    sheets = [Sheet.of(case.script, None) for case in cases.values()]
+    sheets = [sheet_of(case.script, None) for case in cases.values()]
     priors = np.array([0.5, 0.5])
     identifier = Identifier(list(cases), sheets, priors, lambda name: Witness(cases[name].script))
     return cases, identifier
@@ -1066,7 +1066,7 @@ def test_the_background_is_what_both_scripts_tell():
     cases, identifier = two_scripts()
     for event, chance in BEHIND.items():
         close(identifier.background.weight(event), chance)
-    sheets = [Sheet.of(case.script, None) for case in cases.values()]
+    sheets = [sheet_of(case.script, None) for case in cases.values()]
     close(Background(sheets, np.array([0.5, 0.5])).length, MEAN)
 
 
@@ -1143,7 +1143,7 @@ def asked(script, question):
     }
     options = {"tellings": {"random_state": 1}, "stories": {"random_state": 1}}
     if question == "evidence":
-        sheet = Sheet.of(script, None)
+        sheet = sheet_of(script, None)
         background = Background([sheet], np.ones(1))
         numbers = [np.array([0, 1, 0])]
         return who(script, question)(Witness(script), ["e0", "e1"], numbers, background, STRAY)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import elision as el
-from elision.files.writing import write_atomically
+from elision._files import write_atomically
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -22,8 +22,8 @@ from elision.evaluate import bench
 from elision.learn import _telling_parts
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.telling import learn_telling
+from elision.pipeline.domains import batches
 from elision.scale import engine, passes
-from elision.scale.domains import batches
 from elision.scale.journal import Journal
 from elision.values.observations import Packer
 

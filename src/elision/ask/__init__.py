@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from elision.ask import follow as follow
     from elision.ask import follow_many as follow_many
     from elision.ask import heard as heard
+    from elision.ask import identify as identify
+    from elision.ask import many as many
     from elision.ask import mixed as mixed
     from elision.ask import outlining as outlining
     from elision.ask import score as score
     from elision.ask import sentences as sentences
     from elision.ask import stretch as stretch
     from elision.ask import telling as telling
+    from elision.ask import who as who
 
 __getattr__ = door(__name__)

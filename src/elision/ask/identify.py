@@ -17,10 +17,10 @@ from elision.ask.engine.evidence import (
     Bounds,
     Heard,
     Sentence,
-    Sheet,
     Symbol,
     hear_events,
     log_evidence,
+    sheet_of,
     symbols_of,
 )
 from elision.ask.engine.hops import Hops
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from elision.values.observations import Observation
     from elision.values.script import Script
+    from elision.values.sheet import Sheet
 
 IMPLAUSIBLE = 25.0
 """A script whose evidence is this far (log) below the best one's is left out: e^-25 is 1e-11."""
@@ -111,7 +112,7 @@ class Witness:
     def sheet(self) -> Sheet:
         """What is to be known of the script without loading it."""
         extractor = self.script.extractor
-        return Sheet.of(self.script, None if extractor is None else script_words(extractor))
+        return sheet_of(self.script, None if extractor is None else script_words(extractor))
 
 
 class Identifier:

@@ -14,8 +14,8 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
+from elision._files import discard_unfinished
 from elision.cli import INTERRUPTED
-from elision.files.writing import discard_unfinished
 from elision.terminal import complain
 
 if TYPE_CHECKING:

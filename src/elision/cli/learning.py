@@ -279,14 +279,14 @@ def learn(
         "plan": "paper" if paper_plan else None,
     }
     settings = {name: value for name, value in given.items() if value is not None}
-    failed: scale.domains.DomainsError | None = None
+    failed: pipeline.domains.DomainsError | None = None
     kept = method is not Method.DEFAULT or dask is not None
     said = "interrupted" + " (--resume goes on after what is complete)" * kept
     try:
         with heard_soon(said), on_cluster(dask):
             if memory is not None or is_folder(narratives):
                 with packed(narratives, output, memory=memory, types=types, **reading) as corpora:
-                    learned = scale.learning.learn_packed(
+                    learned = pipeline.packed.learn_packed(
                         corpora, output, only=domain, method=method.value, settings=settings
                     )
             else:
@@ -302,7 +302,7 @@ def learn(
                     restart=restart,
                     console=err,
                 )
-    except scale.domains.DomainsError as error:
+    except pipeline.domains.DomainsError as error:
         failed, learned = error, error.learned
     except KeyboardInterrupt:
         complain(said)

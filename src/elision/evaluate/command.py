@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from elision._files import write_atomically
 from elision.evaluate import bench, methods
 from elision.evaluate.cloze import check_tasks
 from elision.evaluate.html import html_report
 from elision.evaluate.report import report
-from elision.files.writing import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

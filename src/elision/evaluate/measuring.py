@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elision._files import shown_path, write_atomically
 from elision.errors import ElisionError, InputError
 from elision.evaluate.names import corpus_names
 from elision.evaluate.tables import one_line, plain_text
-from elision.files.writing import shown_path, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

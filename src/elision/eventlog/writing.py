@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast, get_args
 
+from elision._files import atomic_file, shown_path
 from elision.errors import InputError, shown
 from elision.eventlog.records import json_lines
 from elision.eventlog.texts import csv_head, csv_lines
 from elision.eventlog.xes import FOOT, HEAD, KeptXes, xes_traces
-from elision.files.writing import atomic_file, shown_path
 from elision.readers.frames import failures
 from elision.readers.table import arrow
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from elision import files
-from elision.ask.engine.evidence import Sheet
+from elision._files import shown_path, temporary_in, write_atomically
 from elision.errors import FileFormatError, InputError
 from elision.files.script import FORMAT as SCRIPT
 from elision.files.script import check_header, check_sum, parse, with_checksum
-from elision.files.writing import shown_path, temporary_in, write_atomically
+from elision.values.sheet import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator

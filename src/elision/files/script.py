@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import msgspec
 import numpy as np
 
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, ScriptError
 from elision.files.arrays import PackedArrays, is_large, pack_arrays, unpack_arrays
 from elision.files.outline import PackedOutline, pack_outline, unpack_outline
 from elision.files.telling import PackedTelling, pack, unpack
-from elision.files.writing import shown_path, write_atomically
 from elision.values._script_parts import END, START
 from elision.values.observations import short
 from elision.values.script import Script

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.values.telling import LONGEST_HISTORY
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,6 +25,10 @@ class Past(NamedTuple):
     known: NDArray[np.float64]
     seen: NDArray[np.bool_]
     different: int
+
+
+LONGEST_HISTORY = 4
+"""Events that a history goes back at most."""
 
 
 def nothing(chain: Chain) -> Past:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elision.kernels.passes import jit
-from elision.values.telling import LONGEST_HISTORY
+from elision.kernels.plain_tellings import LONGEST_HISTORY
 
 
 class Tables(NamedTuple):

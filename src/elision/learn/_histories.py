@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.values.telling import LONGEST_HISTORY
+from elision.kernels.plain_tellings import LONGEST_HISTORY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError
 from elision.files.arrays import packed, unpacked
 from elision.files.script import check_header, check_sum, converted, parse, with_checksum
-from elision.files.writing import shown_path, write_atomically
 from elision.learn.counts import END, MOST_STATES, START, CountsModel
 from elision.learn.observe import BatchDone
 from elision.learn.sem import vocabulary_of

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError, ScriptError, shown
 from elision.files.script import check_header, check_sum, converted, parse, with_checksum
 from elision.files.telling import PackedTelling, pack, unpack
-from elision.files.writing import shown_path, write_atomically
 from elision.learn.drift import Drift, Reference, Watch
 from elision.learn.exchangeable import BETS, BINS, ExchangeTest, Grid
 from elision.learn.reservoir import Kept, Reservoir, Told

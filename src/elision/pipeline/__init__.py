@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
+    from elision.pipeline import domains as domains
     from elision.pipeline import learning as learning
+    from elision.pipeline import packed as packed
     from elision.pipeline import streaming as streaming
 
 __getattr__ = door(__name__)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from elision._files import file_names, shown_path
 from elision.errors import InputError, shown
-from elision.files.writing import shown_path
 from elision.learn import limits
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
 from elision.learn.sem import BMM, BMMEM, SEMHMM
-from elision.scale.domains import learn_apart
+from elision.pipeline.domains import learn_apart
 from elision.scale.engine import current
 from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
@@ -372,22 +371,6 @@ def output_paths(
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", where=where) from None
     return paths
-
-
-def file_names(domains: tuple[str, ...]) -> dict[str, str]:
-    """Names of files, distinct even where capitals count for nothing."""
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for domain in domains:
-        clean = re.sub(r"[^\w.-]+", "-", domain).strip("-.")[:100] or "script"
-        clean = name = clean.encode()[:200].decode(errors="ignore")
-        number = 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{clean}-{number}"
-        taken.add(name.casefold())
-        names[domain] = name
-    return names
 
 
 def _check_place(path: Path, source: str) -> None:

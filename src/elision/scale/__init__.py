@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
-    from elision.scale import domains as domains
     from elision.scale import engine as engine
-    from elision.scale import learning as learning
     from elision.scale import packed_corpus as packed_corpus
     from elision.scale import packing as packing
     from elision.scale import sampling as sampling

@@ -8,8 +8,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from elision import __version__
+from elision._files import shown_path
 from elision.errors import InputError
-from elision.files.writing import shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

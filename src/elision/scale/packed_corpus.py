@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError
 from elision.files.script import check_header, check_sum, parse, with_checksum
-from elision.files.writing import shown_path, write_atomically
 from elision.scale._arrays import map_arrays, size_of
 from elision.values.observations import Packed
 

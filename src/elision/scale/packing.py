@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elision import _threads, pipeline
+from elision import _threads
+from elision._files import file_names, shown_path
 from elision.errors import InputError
-from elision.files.writing import shown_path
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
 from elision.scale._cases import ROW_BYTES as CASE_BYTES
@@ -259,7 +259,7 @@ def _write(spills: Sequence[tuple[str, Spill]], scratch: Path, limit: int) -> No
     domains = sorted(by_domain)
     if not domains:
         raise InputError("there are no narratives in these files")
-    names = {domains[0]: ""} if len(domains) == 1 else pipeline.learning.file_names(tuple(domains))
+    names = {domains[0]: ""} if len(domains) == 1 else file_names(tuple(domains))
     for domain in domains:
         made = scratch / MADE / names[domain]
         made.mkdir(parents=True)

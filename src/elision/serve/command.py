@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import elision as el
 from elision import serve as page
 from elision import values
+from elision._files import shown_path
 from elision.errors import InputError
-from elision.files.writing import shown_path
 from elision.terminal import complain, err, out, printable
 
 if TYPE_CHECKING:

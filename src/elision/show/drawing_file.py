@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elision._files import shown_path, write_atomically
 from elision.errors import InputError
-from elision.files.writing import shown_path, write_atomically
 
 if TYPE_CHECKING:
     from os import PathLike

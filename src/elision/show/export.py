@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elision._files import shown_path, write_atomically
 from elision.errors import InputError
-from elision.files.writing import shown_path, write_atomically
 from elision.show.bpmn import to_bpmn
 from elision.show.draw import draw
 from elision.show.drawing_file import SUFFIXES

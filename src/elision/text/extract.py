@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from elision.errors import InputError, shown
-from elision.files import extractor as extractor_file
+from elision.text import extractor_file
 from elision.text._estimator import Estimator, not_fitted
 from elision.text._tellings import (
     Labels,

@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError, shown
-from elision.files.writing import shown_path, write_atomically
 from elision.text.extract import EventExtractor
 
 if TYPE_CHECKING:

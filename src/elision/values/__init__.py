@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
-    from elision.values import corpus as corpus
     from elision.values import library as library
-    from elision.values import narrative as narrative
     from elision.values import observations as observations
     from elision.values import outline_reading as outline_reading
 

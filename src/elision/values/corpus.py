@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 
 from elision import eventlog
+from elision._files import write_atomically
 from elision.errors import InputError, relocated, shown
-from elision.files.writing import write_atomically
 from elision.values.narrative import FIELDS, NO_EVENTS_HINT, Narrative, check_text, checked_strings
 
 __all__ = ["Corpus"]

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elision import ask, files
-from elision.ask.heard import events_of
-from elision.ask.identify import Identification, Identifier, Witness
-from elision.ask.many import Asked
 from elision.errors import InputError
-from elision.files.library import Stored
 from elision.values.observations import real, short
 from elision.values.script import Script
 
@@ -26,13 +22,15 @@ if TYPE_CHECKING:
 
     from elision.ask.align import Aligned
     from elision.ask.between import Story
-    from elision.ask.engine.evidence import Sheet
     from elision.ask.fill import Filling
     from elision.ask.follow_many import LibraryFollower
     from elision.ask.following import Following
+    from elision.ask.identify import Identification, Identifier, Witness
     from elision.ask.many import Answers
     from elision.ask.score import Conformance
+    from elision.files.library import Stored
     from elision.values.observations import Observation
+    from elision.values.sheet import Sheet
 
 LOADED = 256
 """Scripts of a library on disk that are kept in memory."""
@@ -85,7 +83,9 @@ class Library(Mapping[str, Script]):
         self._given_priors = _checked_priors(self._scripts, priors)
         self._priors = self._given_priors / self._given_priors.sum()
         self._witnesses: OrderedDict[str, Witness] = OrderedDict()
-        self._kept = max(LOADED, sum(not isinstance(one, Stored) for one in scripts.values()))
+        self._kept = max(
+            LOADED, sum(not isinstance(one, files.library.Stored) for one in scripts.values())
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Library:
@@ -120,13 +120,16 @@ class Library(Mapping[str, Script]):
         The index is replaced last and in one step, so that a reader sees the old library or the
         new one. A folder that holds something else is refused.
         """
-        values = [one.path if isinstance(one, Stored) else one for one in self._scripts.values()]
+        values = [
+            one.path if isinstance(one, files.library.Stored) else one
+            for one in self._scripts.values()
+        ]
         priors = self._given_priors.tolist()
         files.library.save(path, zip(self._scripts, priors, self._sheets, values, strict=True))
 
     def __getitem__(self, name: str) -> Script:
         found = self._scripts[name]
-        return self._witness(name).script if isinstance(found, Stored) else found
+        return self._witness(name).script if isinstance(found, files.library.Stored) else found
 
     def __len__(self) -> int:
         return len(self._scripts)
@@ -178,7 +181,7 @@ class Library(Mapping[str, Script]):
         frame of the same library, with the ids of the cases.
         """
         share = _checked_share(none_of_these)
-        asked = Asked(narratives)
+        asked = ask.many.Asked(narratives)
         listed = [_listed(one) for one in asked.narratives]
         return asked.identifications(self._identifier.identify(listed, share))
 
@@ -293,20 +296,24 @@ class Library(Mapping[str, Script]):
     @cached_property
     def _sheets(self) -> list[Sheet]:
         return [
-            one.sheet if isinstance(one, Stored) else self._witness(name).sheet()
+            one.sheet if isinstance(one, files.library.Stored) else self._witness(name).sheet()
             for name, one in self._scripts.items()
         ]
 
     @cached_property
     def _identifier(self) -> Identifier:
-        return Identifier(list(self._scripts), self._sheets, self._priors, self._witness)
+        return ask.identify.Identifier(
+            list(self._scripts), self._sheets, self._priors, self._witness
+        )
 
     def _witness(self, name: str) -> Witness:
         """The script of this name, loaded if need be; those used last are kept."""
         found = self._witnesses.pop(name, None)
         if found is None:
             given = self._scripts[name]
-            found = Witness(given.load() if isinstance(given, Stored) else given)
+            found = ask.identify.Witness(
+                given.load() if isinstance(given, files.library.Stored) else given
+            )
         self._witnesses[name] = found
         while len(self._witnesses) > self._kept:
             self._witnesses.popitem(last=False)
@@ -316,14 +323,14 @@ class Library(Mapping[str, Script]):
 def _script_of(name: str, value: object) -> Script | Stored:
     """Return the script itself, or that of a fitted learner."""
     found = getattr(value, "script_", value)
-    if isinstance(found, (Stored, Script)):
+    if isinstance(found, (files.library.Stored, Script)):
         return found
     hint = "fit it first" if hasattr(value, "fit") else None
     raise InputError(f"{short(value)} is no script", where=f"script {short(name)}", hint=hint)
 
 
 def _listed(narrative: object) -> list[Observation]:
-    told = events_of(narrative)
+    told = ask.heard.events_of(narrative)
     ordered = not isinstance(told, (str, bytes, Mapping, AbstractSet))
     if not ordered or not isinstance(told, Iterable):
         raise InputError(f"{short(told)}, expected a list of events")

@@ -6,9 +6,6 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from elision import ask, show
-from elision.ask.heard import unfinished
-from elision.ask.many import Asked
-from elision.ask.who import who
 from elision.errors import InputError
 
 if TYPE_CHECKING:
@@ -153,7 +150,7 @@ class Questions(ABC):
     def _ask(self, question: str, *arguments: Any, **options: Any) -> Any:
         """Put a question to whoever answers it."""
         script = self.asked
-        return who(script, question)(script, *arguments, **options)
+        return ask.who.who(script, question)(script, *arguments, **options)
 
     def fill_many(
         self,
@@ -164,7 +161,7 @@ class Questions(ABC):
         unknown: Unknown = "error",
     ) -> Answers[list[Filling]]:
         """Fill the gaps of many narratives, each gap by itself, in far less time."""
-        asked = Asked(narratives)
+        asked = ask.many.Asked(narratives)
         options = {"top": top, "exclude": exclude, "unknown": unknown}
         return asked.fillings(self._ask("fill_many", asked.narratives, **options))
 
@@ -193,7 +190,7 @@ class Questions(ABC):
         A telling that is not ``finished``, or that ends in ``...``, may go on: what comes after its
         last event is not taken for left out.
         """
-        told, finished = unfinished(narrative, finished)
+        told, finished = ask.heard.unfinished(narrative, finished)
         found: Story = self._ask(
             "between", told, unknown=unknown, least=least, ways=ways, finished=finished
         )
@@ -212,7 +209,7 @@ class Questions(ABC):
         ``to_frame()`` of the answer is then a frame of the same library, with the ids of the cases.
         So it is with all questions about many narratives.
         """
-        asked = Asked(narratives)
+        asked = ask.many.Asked(narratives)
         options = {"unknown": unknown, "least": least}
         return asked.stories(self._ask("between_many", asked.narratives, **options))
 
@@ -237,7 +234,7 @@ class Questions(ABC):
         unknown: Unknown = "error",
     ) -> Answers[Following]:
         """Which event is told next after each of many beginnings of narratives."""
-        asked = Asked(narratives)
+        asked = ask.many.Asked(narratives)
         return asked.followings(
             self.next(one, steps=steps, top=top, unknown=unknown) for one in asked.narratives
         )
@@ -265,7 +262,7 @@ class Questions(ABC):
 
         Of a telling that is not ``finished``, or that ends in ``...``, up to its last event.
         """
-        told, finished = unfinished(narrative, finished)
+        told, finished = ask.heard.unfinished(narrative, finished)
         found: Aligned = self._ask("align", told, unknown=unknown)
         return found if finished else ask.engine.unfinished.aligned(found)
 
@@ -361,7 +358,7 @@ class Questions(ABC):
 
         A telling that is not ``finished``, or that ends in ``...``, is judged as far as it goes.
         """
-        told, finished = unfinished(narrative, finished)
+        told, finished = ask.heard.unfinished(narrative, finished)
         found = self.conform(
             [told],
             unknown=unknown,

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from elision.values.telling_kinds import Kinds
 
 
-LONGEST_HISTORY = 4
-"""Events that a history goes back at most."""
-
 MOST_POWERS = 24
 MOST_POWER_CELLS = 4_000_000
 """Exponentials of the tables that are kept: for so many events ago, and in so many cells."""

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from elision.ask.engine.hops import normalised, visits
+from elision.values.sheet import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -73,46 +73,6 @@ def told_rates(script: Script) -> NDArray[np.float64]:
     if script.made_from is not None and seldom.any():
         rates[seldom] = SELDOM * rates.sum() / seldom.sum()
     return rates
-
-
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """What is known of a script without its arrays.
-
-    Attributes
-    ----------
-    events
-        Its events.
-    rates
-        How often each is told in a telling, on average.
-    bounds
-        The most that each can be told with, in any state, given that something is told.
-    words
-        In how many sentences each word was found, if it was learned from sentences.
-    """
-
-    events: tuple[str, ...]
-    rates: tuple[float, ...]
-    bounds: tuple[float, ...]
-    words: Mapping[str, int] | None
-
-    @cached_property
-    def word_total(self) -> int:
-        """How many words were found in all."""
-        return sum((self.words or {}).values())
-
-    @classmethod
-    def of(cls, script: Script, words: Mapping[str, int] | None) -> Sheet:
-        """Make the sheet of a script."""
-        telling = script.emission.sum(axis=1)[:, None]
-        shares = np.divide(
-            script.emission, telling, out=np.zeros_like(script.emission), where=telling > 0
-        )
-        rates = told_rates(script)
-        bounds = shares.max(axis=0, initial=0.0)
-        if script.telling is not None:  # it may be certain of any event
-            bounds = np.ones_like(bounds)
-        return cls(script.events, tuple(rates.tolist()), tuple(bounds.tolist()), words)
 
 
 class Background:
@@ -276,3 +236,16 @@ def symbols_of(
         for telling in tellings
     ]
     return list(known), numbers
+
+
+def sheet_of(script: Script, words: Mapping[str, int] | None) -> Sheet:
+    """Make the sheet of a script."""
+    telling = script.emission.sum(axis=1)[:, None]
+    shares = np.divide(
+        script.emission, telling, out=np.zeros_like(script.emission), where=telling > 0
+    )
+    rates = told_rates(script)
+    bounds = shares.max(axis=0, initial=0.0)
+    if script.telling is not None:  # it may be certain of any event
+        bounds = np.ones_like(bounds)
+    return Sheet(script.events, tuple(rates.tolist()), tuple(bounds.tolist()), words)

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.ask.engine.evidence import Sentence, Sheet
+    from elision.ask.engine.evidence import Sentence
     from elision.text.extract import EventExtractor
     from elision.values.script import Script
+    from elision.values.sheet import Sheet
 
 SCRIPT_WEIGHT = 300.0
 EVENT_WEIGHT = 10.0

@@ -136,3 +136,19 @@ def _machine() -> str:
         space = ""
     node = os.uname().nodename if hasattr(os, "uname") else ""
     return f"{zlib.crc32(f'{node} {space}'.encode()):08x}"
+
+
+def file_names(domains: tuple[str, ...]) -> dict[str, str]:
+    """Names of files, distinct even where capitals count for nothing."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for domain in domains:
+        clean = re.sub(r"[^\w.-]+", "-", domain).strip("-.")[:100] or "script"
+        clean = name = clean.encode()[:200].decode(errors="ignore")
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{clean}-{number}"
+        taken.add(name.casefold())
+        names[domain] = name
+    return names

@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision import files, pipeline
+from elision._files import shown_path, write_atomically
 from elision.errors import ElisionError, InputError
-from elision.files.writing import shown_path, write_atomically
 from elision.scale.engine import ClusterError, Failed, current
 from elision.scale.journal import Journal
 

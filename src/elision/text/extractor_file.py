@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 import numpy as np
 
+from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError
-from elision.files.writing import shown_path, write_atomically
 from elision.text.cluster import Method  # noqa: TC001 - msgspec reads it
 from elision.text.event_types import Calibration, DomainTypes, EventType
 from elision.text.similarity import Measure, OwnMeasure, WordMeasure
