@@ -15,7 +15,7 @@ import pytest
 import commands
 import elision as el
 from commands import files, write
-from elision.cli import Method
+from elision.cli.learning import Method
 
 TELLINGS = el.examples.doorbell_tellings()
 APPROX = ("--method", "approx")

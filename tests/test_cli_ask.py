@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import elision as el
-from elision.cli import app
+from elision.cli.app import app
 
 DOMAIN = "answering the doorbell"
 

@@ -8,7 +8,8 @@ loaded by then anyway, by what the importing module and its packages import when
 
 A *knot* is a set of modules that all lead to each other. Counted are knots of more than one module:
 by the imports at loading (cycles in the strict sense), with those for types, and with late ones as
-well. That loading `a.b` also loads the package `a` is not counted as an import of `a`.
+well. That loading `a.b` also loads the package `a` is not counted as an import of `a`, nor that `a`
+lists for type checkers what stands in it.
 
 `--names` adds which modules and functions they are. Names that are looked up by a table, as
 `elision.__init__` does it, are no import statements and are not seen.
@@ -113,6 +114,8 @@ class _Imports(ast.NodeVisitor):
         if name not in self._known or name == self._module:
             return
         when = TYPES if self._typing else LATE if self._functions else LOADING
+        if when == TYPES and name.rpartition(".")[0] == self._module:
+            return
         function = ".".join(self._functions) or None
         self.found.append(Import(self._module, name, when, function))
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import os
-import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 from elision._rooms import door
 
@@ -13,85 +10,11 @@ if TYPE_CHECKING:
     from elision.cli import answers as answers
     from elision.cli import reports as reports
     from elision.cli import streaming as streaming
+    from elision.cli.entry import main
+
+__all__ = ["INTERRUPTED", "main"]
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
-try:
-    import typer
-
-    from elision.cli import (
-        asking,
-        bench,
-        following,
-        judging,
-        learning,
-        packing,
-        prompt,
-        repairing,
-        showing,
-    )
-    from elision.cli.app import app, worded
-    from elision.cli.interrupts import heard_soon, leave
-    from elision.cli.learning import Method
-    from elision.errors import ElisionError
-    from elision.terminal import complain
-except KeyboardInterrupt:  # all this takes half a second
-    sys.exit(INTERRUPTED)
-
-__all__ = [
-    "Method",
-    "app",
-    "asking",
-    "bench",
-    "following",
-    "judging",
-    "learning",
-    "main",
-    "packing",
-    "prompt",
-    "repairing",
-    "showing",
-]
-
-__getattr__ = door(__name__)
-
-CONVERSATIONS = ("ask", "follow", "serve")
-"""Commands that hear Ctrl-C themselves, and may go on after it."""
-
-_UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
-
-
-def main() -> None:
-    """Run the command line; bad input ends with one line and exit status 2."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # it is None if it was closed
-        sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        if sys.argv[1:2] and sys.argv[1] in CONVERSATIONS:
-            sys.exit(app(prog_name="elision", standalone_mode=False))
-        with heard_soon("interrupted"):
-            status = app(prog_name="elision", standalone_mode=False)
-        leave(status or 0)
-    except ElisionError as error:
-        _end(worded(error))
-    except _UsageError as error:
-        _end(_usage(error))
-    except (KeyboardInterrupt, typer.Abort):
-        leave(INTERRUPTED)
-    except MemoryError as error:
-        _end(f"not enough memory: {error} (smaller batches may help: --batch-size)")
-    except OSError as error:  # most likely standard output: what it still holds goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        _end(f"cannot go on: {error}")
-
-
-def _end(problem: str) -> NoReturn:
-    if problem:
-        complain(problem)
-    sys.exit(2)
-
-
-def _usage(error: Any) -> str:
-    """What typer would say in a box of several lines; nothing if it has shown its help."""
-    said = str(error.format_message())
-    return f"{said} (see {error.ctx.command_path} --help)" if said and error.ctx else said
+__getattr__ = door(__name__, {"main": "entry"})
