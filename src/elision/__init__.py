@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from elision import examples
     from elision._threads import get_threads, set_threads
     from elision.eventlog import EventLog, Insertion, LogWriter
-    from elision.files.script import load
     from elision.learn.baselines import (
         BidirectionalBigram,
         Conditional,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from elision.learn.learner import ScriptLearner
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.learn.stream import StreamLearner
+    from elision.pipeline.loading import load
     from elision.readers import read
     from elision.repairing import Repairer, repair
     from elision.scale.engine import on
@@ -118,7 +118,7 @@ __getattr__ = door(
         "TellingModel": "values.telling",
         "fit_parameters": "learn.em",
         "get_threads": "_threads",
-        "load": "files.script",
+        "load": "pipeline.loading",
         "mean_log_prob": "learn.sem",
         "on": "scale.engine",
         "pack": "scale.packing",

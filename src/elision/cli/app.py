@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import elision as el
-from elision import ask, scale
+from elision import ask, files, scale
 from elision.errors import InputError
 from elision.terminal import err, out, print_json, printable, say
 
@@ -139,7 +139,7 @@ def _elision(
 
 def load(path: Path) -> Script:
     """Read the script of a file."""
-    return el.load(path)
+    return files.script.load(path)
 
 
 def told(arguments: Sequence[str]) -> list[Item]:

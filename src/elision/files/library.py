@@ -21,8 +21,8 @@ import msgspec
 from elision import files
 from elision._files import shown_path, temporary_in, write_atomically
 from elision.errors import FileFormatError, InputError
+from elision.files.envelope import NO_CHECKSUM, Envelope
 from elision.files.script import FORMAT as SCRIPT
-from elision.files.script import check_header, check_sum, parse, with_checksum
 from elision.values.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FORMAT = "elision-library"
 VERSION = 1
 INDEX = "library.json"
+ENVELOPE = Envelope(FORMAT, (VERSION,), "library")
 SCRIPTS = "scripts"
 _HEAD = 1 << 12
 """Bytes of a file in which it says what it is."""
@@ -127,8 +128,8 @@ def _dumps(entries: list[_Entry]) -> bytes:
         json.dumps(msgspec.structs.asdict(entry), ensure_ascii=False, allow_nan=False)
         for entry in entries
     )
-    return with_checksum(
-        f'{{\n"format": "{FORMAT}",\n"version": {VERSION},\n"checksum": "sha256:{"0" * 64}",\n'
+    return ENVELOPE.sealed(
+        f'{{\n"format": "{FORMAT}",\n"version": {VERSION},\n"checksum": "{NO_CHECKSUM}",\n'
         f'"scripts": [\n{lines}\n]\n}}\n'
     )
 
@@ -235,14 +236,7 @@ def load(folder: str | PathLike[str]) -> dict[str, Stored]:
     except (OSError, ValueError) as error:
         problem = f"no library can be read: {getattr(error, 'strerror', None) or error}"
         raise FileFormatError(problem, where=where) from None
-    raw = parse(content, where)
-    check_header(raw, where, FORMAT, (VERSION,))
-    check_sum(content, raw.get("checksum"), where)
-    try:
-        index = msgspec.convert(raw, _Index, strict=True)
-    except (msgspec.ValidationError, UnicodeError) as error:
-        said = repr(str(error))[1:-1][:150]
-        raise FileFormatError(f"damaged library: {said}", where=where) from None
+    index = ENVELOPE.converted(ENVELOPE.opened(content, where), _Index, where)
     found: dict[str, Stored] = {}
     for number, entry in enumerate(index.scripts):
         place = f"{where}, script {number}"

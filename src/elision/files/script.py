@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import os
-import re
-from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -17,6 +12,7 @@ import numpy as np
 from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, ScriptError
 from elision.files.arrays import PackedArrays, is_large, pack_arrays, unpack_arrays
+from elision.files.envelope import NO_CHECKSUM, Envelope
 from elision.files.outline import PackedOutline, pack_outline, unpack_outline
 from elision.files.telling import PackedTelling, pack, unpack
 from elision.values._script_parts import END, START
@@ -33,11 +29,15 @@ BARE_VERSION = 1
 """Versions of files of very large scripts, of others with a telling model or an outline, and of
 those with neither; the last two have not changed."""
 
-LARGEST_BYTES = 64 << 20
 MOST_CELLS = 1 << 26
-"""A larger file, or more cells in the arrays of a script, is refused before the memory runs out."""
+"""More cells in the arrays of a script are refused before the memory runs out."""
 
-_CHECKSUM = re.compile(rb'"checksum": ?"sha256:([0-9a-f]{64})"')
+ENVELOPE = Envelope(
+    FORMAT,
+    (BARE_VERSION, VERSION, LARGE_VERSION),
+    "script file",
+    edited="load(..., checksum=False) reads a file that was edited by hand",
+)
 
 
 class _State(msgspec.Struct, forbid_unknown_fields=True):
@@ -57,9 +57,6 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     outline: PackedOutline | None = None
     telling: PackedTelling | None = None
     arrays: PackedArrays | None = None
-
-
-Kind = TypeVar("Kind")
 
 
 def dumps(script: Script) -> bytes:
@@ -82,12 +79,12 @@ def dumps(script: Script) -> bytes:
             "{",
             f'"format": "{FORMAT}",',
             f'"version": {_version(script)},',
-            f'"checksum": "sha256:{"0" * 64}",',
+            f'"checksum": "{NO_CHECKSUM}",',
             *script_lines(script),
             "}\n",
         ]
     )
-    return with_checksum(text)
+    return ENVELOPE.sealed(text)
 
 
 def _version(script: Script) -> int:
@@ -133,18 +130,6 @@ def script_lines(script: Script) -> list[str]:
     return lines
 
 
-def with_checksum(text: str, most: int | None = None) -> bytes:
-    """Put the checksum of a file's text where it holds 64 zeros."""
-    content = text.encode()
-    most = LARGEST_BYTES if most is None else most
-    if len(content) > most:
-        raise ScriptError(f"{len(content)} bytes as a file, expected at most {most}")
-    digest = hashlib.sha256(content).hexdigest().encode()
-    found = _CHECKSUM.search(content)
-    start, end = found.span(1) if found else (0, 0)
-    return content[:start] + digest[: end - start] + content[end:]
-
-
 def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Script:
     """Read a script from the bytes of its file.
 
@@ -162,11 +147,8 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
     FileFormatError
         If these are not the bytes of a script file; the message is one line.
     """
-    raw = parse(content, where)
-    check_header(raw, where, FORMAT, (BARE_VERSION, VERSION, LARGE_VERSION))
-    if checksum:
-        check_sum(content, raw.get("checksum"), where)
-    file = converted(raw, _File, where)
+    raw = ENVELOPE.opened(content, where, checksum=checksum)
+    file = ENVELOPE.converted(raw, _File, where)
     _check_version(file, where)
     return _script(file, where)
 
@@ -182,15 +164,6 @@ def _check_version(file: _File, where: str) -> None:
     if holds:
         problem = f"damaged script file: version {file.version} {holds}"
         raise FileFormatError(problem, where=where)
-
-
-def converted(raw: dict[str, Any], kind: type[Kind], where: str) -> Kind:
-    """Check fields and their types."""
-    try:
-        return msgspec.convert(raw, kind, strict=True)
-    except (msgspec.ValidationError, UnicodeError) as error:  # UnicodeError: half a surrogate pair
-        said = repr(str(error))[1:-1][:150]
-        raise FileFormatError(f"damaged script file: {said}", where=where) from None
 
 
 def save(script: Script, path: str | PathLike[str]) -> None:
@@ -213,18 +186,7 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
     FileFormatError
         If the file is missing, damaged, too large or of another format.
     """
-    where = shown_path(path)
-    try:
-        with Path(path).open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            content = file.read(LARGEST_BYTES + 1) if size <= LARGEST_BYTES else b""
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        problem = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise FileFormatError(problem, where=where) from None
-    if max(size, len(content)) > LARGEST_BYTES:  # a pipe or device does not tell its size
-        problem = f"too large, expected a script file of at most {LARGEST_BYTES} bytes"
-        raise FileFormatError(problem, where=where)
-    return loads(content, where=where, checksum=checksum)
+    return loads(ENVELOPE.read(path), where=shown_path(path), checksum=checksum)
 
 
 def _pairs(row: np.ndarray[Any, np.dtype[np.float64]]) -> list[tuple[int, float]]:
@@ -239,81 +201,6 @@ def _lines(items: list[Any] | tuple[Any, ...]) -> str:
     if not items:
         return "[]"
     return "[\n" + ",\n".join(_json(item) for item in items) + "\n]"
-
-
-def parse(content: bytes, where: str) -> dict[str, Any]:
-    """Read JSON strictly: one object, no key twice, no number that is not finite."""
-
-    def no_constant(name: str) -> NoReturn:
-        raise ValueError(f"{name} is no number here")
-
-    def finite(text: str) -> float:
-        number = float(text)
-        if math.isinf(number):
-            raise ValueError(f"the number {short(text)} is too large")
-        return number
-
-    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        if len(result) < len(pairs):
-            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise ValueError(f"the key {short(twice)} stands twice")
-        return result
-
-    try:
-        raw = json.loads(
-            content.decode(),  # json itself would guess at UTF-16 and let half a surrogate pass
-            parse_constant=no_constant,
-            parse_float=finite,
-            object_pairs_hook=distinct,
-        )
-    except RecursionError:
-        raise FileFormatError("no script file: nested too deeply", where=where) from None
-    except ValueError as error:
-        raise FileFormatError(f"no script file: {str(error)[:150]}", where=where) from None
-    if not isinstance(raw, dict):
-        problem = f"no script file: a {type(raw).__name__}, expected an object"
-        raise FileFormatError(problem, where=where)
-    return raw
-
-
-def check_header(raw: dict[str, Any], where: str, wanted: str, reads: tuple[int, ...]) -> None:
-    """Refuse another format, or another version of it."""
-    kind = raw.get("format")
-    if kind != wanted:
-        problem = f"no script file: format is {_scalar(kind)}, expected {wanted!r}"
-        raise FileFormatError(problem, where=where)
-    version = raw.get("version")
-    if type(version) is not int or version not in reads:
-        newer = type(version) is int and version > max(reads)
-        known = " and ".join(map(str, reads))
-        raise FileFormatError(
-            f"script file of version {_scalar(version)}, this release reads version {known}",
-            where=where,
-            hint="a newer release may read it" if newer else None,
-        )
-
-
-def _scalar(value: object) -> str:
-    """Return a value for a message, a list or an object only by its type: it may be huge."""
-    return f"a {type(value).__name__}" if isinstance(value, (list, dict)) else short(value)
-
-
-def check_sum(content: bytes, claimed: object, where: str) -> None:
-    """Refuse a file whose bytes do not fit its checksum."""
-    found = _CHECKSUM.search(content)
-    if found is not None and claimed == f"sha256:{found.group(1).decode()}":
-        start, end = found.span(1)
-        digest = hashlib.sha256(content[:start])
-        digest.update(b"0" * 64)
-        digest.update(memoryview(content)[end:])
-        if digest.hexdigest().encode() == found.group(1):
-            return
-    raise FileFormatError(
-        "damaged script file: the checksum does not fit",
-        where=where,
-        hint="load(..., checksum=False) reads a file that was edited by hand",
-    )
 
 
 def too_many_cells(states: int, events: int) -> str | None:

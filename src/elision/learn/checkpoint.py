@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zlib
 from itertools import pairwise
 from pathlib import Path
@@ -17,9 +18,9 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
-from elision.errors import FileFormatError, InputError
+from elision.errors import InputError
 from elision.files.arrays import packed, unpacked
-from elision.files.script import check_header, check_sum, converted, parse, with_checksum
+from elision.files.envelope import NO_CHECKSUM, Envelope
 from elision.learn.counts import END, MOST_STATES, START, CountsModel
 from elision.learn.observe import BatchDone
 from elision.learn.sem import vocabulary_of
@@ -38,6 +39,8 @@ VERSION = 2
 LARGEST_BYTES = 1 << 30
 MOST_CELLS = 1 << 27
 """A larger file, or more counts in it, is refused before the memory runs out."""
+
+ENVELOPE = Envelope(FORMAT, (VERSION,), "progress file", LARGEST_BYTES, "delete it to start anew")
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,14 +103,9 @@ class Checkpoint:
         OtherRunError
             If it is of another fit.
         """
-        try:
-            file = self._read()
-        except FileNotFoundError:
+        if not os.path.lexists(self.path):
             return None
-        except OSError as error:
-            raise _no_progress(self.path, error.strerror or str(error)) from None
-        except FileFormatError as error:
-            raise _no_progress(self.path, error.problem) from None
+        file = self._read()
         differs = [
             name
             for name in ("narratives", "settings")
@@ -118,22 +116,16 @@ class Checkpoint:
             raise OtherRunError(problem, where=shown_path(self.path), hint="--restart starts anew")
         last = file.history[-1]
         if (last.narratives, file.events) != self._size:
-            problem = f"damaged script file: {last.narratives} narratives of {file.events} events"
-            raise _no_progress(self.path, problem)
+            problem = f"{last.narratives} narratives of {file.events} events"
+            ENVELOPE.damaged(problem, shown_path(self.path))
         progress = Progress(_model(file, self.path), last.seen, last.batch, tuple(file.history))
         self._history = progress.history
         return progress
 
     def _read(self) -> _File:
         where = shown_path(self.path)
-        with self.path.open("rb") as stream:
-            content = stream.read(LARGEST_BYTES + 1)
-        if len(content) > LARGEST_BYTES:
-            raise FileFormatError(f"more than {LARGEST_BYTES} bytes", where=where)
-        raw = parse(content, where)
-        check_header(raw, where, FORMAT, (VERSION,))
-        check_sum(content, raw.get("checksum"), where)
-        file = converted(raw, _File, where)
+        raw = ENVELOPE.opened(ENVELOPE.read(self.path), where)
+        file = ENVELOPE.converted(raw, _File, where)
         _check_history(file, where)
         return file
 
@@ -142,7 +134,7 @@ class Checkpoint:
         if isinstance(event, BatchDone) and model is not None:
             self._history = (*self._history, event)
             text = msgspec.json.encode(self._file(model)).decode()
-            write_atomically(self.path, with_checksum(text, most=LARGEST_BYTES))
+            write_atomically(self.path, ENVELOPE.sealed(text))
 
     def remove(self) -> None:
         """Delete the file: the fit is complete."""
@@ -152,7 +144,7 @@ class Checkpoint:
         return _File(
             format=FORMAT,
             version=VERSION,
-            checksum=f"sha256:{'0' * 64}",
+            checksum=NO_CHECKSUM,
             settings=self._settings,
             narratives=self._narratives,
             states=model.states,
@@ -164,15 +156,6 @@ class Checkpoint:
             elision=packed(model.elision.astype("<f8")),
             history=list(self._history),
         )
-
-
-def _no_progress(path: Path, problem: str) -> FileFormatError:
-    said = problem.replace("script file", "progress file")
-    return FileFormatError(
-        said if said.startswith(("no ", "damaged ")) else f"no progress file: {said}",
-        where=shown_path(path),
-        hint="delete it to start anew",
-    )
 
 
 def _exactly(content: bytes, kind: DTypeLike, number: int) -> NDArray[Any]:
@@ -192,11 +175,10 @@ def _check_history(file: _File, where: str) -> None:
     last = [(one.batch, one.seen) for one in file.history]
     grows = all(a[0] + 1 == b[0] and a[1] < b[1] for a, b in pairwise([(0, 0), *last]))
     if not last or not grows or file.history[-1].seen > file.history[-1].narratives:
-        raise FileFormatError("damaged script file: batches that do not follow", where=where)
+        ENVELOPE.damaged("batches that do not follow", where)
     states, events = file.states, file.events
     if not 2 <= states <= MOST_STATES or events < 0 or states * (states + events) > MOST_CELLS:
-        problem = f"damaged script file: {states} states and {events} events"
-        raise FileFormatError(problem, where=where)
+        ENVELOPE.damaged(f"{states} states and {events} events", where)
 
 
 def _model(file: _File, path: Path) -> CountsModel:
@@ -214,12 +196,12 @@ def _model(file: _File, path: Path) -> CountsModel:
             _bits(file.support, states, events),
         )
     except (ValueError, zlib.error) as error:
-        raise _no_progress(path, f"damaged script file: {error}") from None
+        ENVELOPE.damaged(str(error), shown_path(path))
     counts = (model.transition, model.emission, model.elision)
     if not all(np.isfinite(one).all() and (one >= 0).all() for one in counts):
-        raise _no_progress(path, "damaged script file: a count that is none")
+        ENVELOPE.damaged("a count that is none", shown_path(path))
     if edge[:, START].any() or edge[END].any() or not model.is_whole():
-        raise _no_progress(path, "damaged script file: states that do not lead from start to end")
+        ENVELOPE.damaged("states that do not lead from start to end", shown_path(path))
     return model
 
 

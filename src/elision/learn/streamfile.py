@@ -12,7 +12,7 @@ import numpy as np
 
 from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError, ScriptError, shown
-from elision.files.script import check_header, check_sum, converted, parse, with_checksum
+from elision.files.envelope import NO_CHECKSUM, Envelope
 from elision.files.telling import PackedTelling, pack, unpack
 from elision.learn.drift import Drift, Reference, Watch
 from elision.learn.exchangeable import BETS, BINS, ExchangeTest, Grid
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT = "elision-stream"
 VERSION = 1
+ENVELOPE = Envelope(FORMAT, (VERSION,), "progress file", hint="delete it to start anew")
 
 SETTINGS = ("capacity", "half_life", "false_alarms", "on_drift", "events", "random_state")
 """What a state depends on."""
@@ -109,7 +110,7 @@ def save_state(
     file = _File(
         format=FORMAT,
         version=VERSION,
-        checksum=f"sha256:{'0' * 64}",
+        checksum=NO_CHECKSUM,
         settings=_settings(learner),
         source=source,
         domain=domain,
@@ -125,7 +126,7 @@ def save_state(
     )
     text = msgspec.json.encode(file).decode().replace('"checksum":', '"checksum": ', 1)
     try:
-        content = with_checksum(text)
+        content = ENVELOPE.sealed(text)
     except ScriptError as error:
         raise InputError(str(error), where=shown_path(path), hint="keep a smaller sample") from None
     write_atomically(path, content)
@@ -153,23 +154,19 @@ def load_state(path: str | Path, learner: StreamLearner) -> Resumed | None:
     where = shown_path(path)
     try:
         content = Path(path).read_bytes()
-        raw = parse(content, where)
-        check_header(raw, where, FORMAT, (VERSION,))
-        check_sum(content, raw.get("checksum"), where)
-        file = converted(raw, _File, where)
+        file = ENVELOPE.converted(ENVELOPE.opened(content, where), _File, where)
         _check_settings(file.settings, _settings(learner), where)
         learner.begin()
         _restore(learner, file, where)
     except FileNotFoundError:
         return None
     except FileFormatError as error:
-        problem = error.problem.replace("script file", "progress file")
-        raise FileFormatError(problem, where=where, hint="delete it to start anew") from None
+        raise FileFormatError(error.problem, where=where, hint=ENVELOPE.hint) from None
     except (OSError, LookupError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         problem = f"no progress file: {getattr(error, 'strerror', None) or error}"
-        raise FileFormatError(problem, where=where, hint="delete it to start anew") from None
+        raise FileFormatError(problem, where=where, hint=ENVELOPE.hint) from None
     return Resumed(file.source, file.domain)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError
-from elision.files.script import check_header, check_sum, parse, with_checksum
+from elision.files.envelope import Envelope
 from elision.scale._arrays import map_arrays, size_of
 from elision.values.observations import Packed
 
@@ -37,6 +37,7 @@ HEADER = "corpus.json"
 
 _BLOCK = 1 << 20
 _DAMAGED = "pack the narratives again"
+ENVELOPE = Envelope(FORMAT, (VERSION,), "packed corpus", hint=_DAMAGED)
 
 _checked: set[tuple[str, int, int]] = set()
 """Files whose checksum was found to be right in this process: path, size and time of change."""
@@ -283,7 +284,7 @@ def write_header(root: Path, domain: str, events: Sequence[str], parts: Sequence
         "parts": [msgspec.to_builtins(one) for one in entries],
     }
     text = json.dumps(head, ensure_ascii=False, indent=0)
-    write_atomically(root / HEADER, with_checksum(text + "\n"))
+    write_atomically(root / HEADER, ENVELOPE.sealed(text + "\n"))
 
 
 def entry_of(path: Path, rows: Rows) -> tuple[_Entry, int]:
@@ -309,20 +310,8 @@ def _read_header(root: Path) -> _Header:
     except (OSError, ValueError) as error:
         problem = f"no packed corpus can be read: {getattr(error, 'strerror', None) or error}"
         raise FileFormatError(problem, where=where, hint="elision pack makes one") from None
-    try:
-        raw = parse(content, where)
-        check_header(raw, where, FORMAT, (VERSION,))
-        check_sum(content, raw.get("checksum"), where)
-        header = msgspec.convert(raw, _Header, strict=True)
-    except FileFormatError as error:
-        newer = error.hint if error.hint and "release" in error.hint else _DAMAGED
-        problem = error.problem.replace("script file", "packed corpus")
-        raise FileFormatError(problem, where=where, hint=newer) from None
-    except (msgspec.ValidationError, UnicodeError) as error:
-        problem = f"damaged packed corpus: {repr(str(error))[1:-1][:150]}"
-        raise FileFormatError(problem, where=where, hint=_DAMAGED) from None
+    header = ENVELOPE.converted(ENVELOPE.opened(content, where), _Header, where)
     for entry in header.parts:
         if Path(entry.file).name != entry.file or min(entry.distinct, entry.told) < 0:
-            problem = f"damaged packed corpus: {entry.file!r} is no part"
-            raise FileFormatError(problem, where=where, hint=_DAMAGED)
+            ENVELOPE.damaged(f"{entry.file!r} is no part", where)
     return header

@@ -11,8 +11,8 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import elision as el
+from elision import files, values
 from elision import serve as page
-from elision import values
 from elision._files import shown_path
 from elision.errors import InputError
 from elision.terminal import complain, err, out, printable
@@ -94,7 +94,7 @@ def loaded(paths: Sequence[Path]) -> Shelf:
             for name, script in values.library.Library.load(path).items():
                 shelf.add(script, name, source=shown)
         else:
-            script = el.load(path)
+            script = files.script.load(path)
             shelf.add(script, page.shelf.title_of(script, Path(path).stem), source=shown)
     return shelf
 

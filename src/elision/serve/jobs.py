@@ -10,7 +10,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import elision as el
+from elision import files
 from elision.errors import InputError
 from elision.readers import read
 from elision.serve import corpus_messages as messages
@@ -186,5 +186,5 @@ class Jobs:
 
 
 def _loaded(folder: Path, word: dict[str, Any]) -> tuple[Script, Tellings]:
-    script = el.load(folder / word["file"])
+    script = files.script.load(folder / word["file"])
     return script, Tellings(script, read(folder / word["tellings"]))

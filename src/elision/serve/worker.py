@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 import elision as el
-from elision import pipeline, serve
+from elision import files, pipeline, serve
 from elision.errors import ElisionError
 from elision.serve.corpus_messages import Choices
 
@@ -78,7 +78,7 @@ def look(plan: Plan, tell: Tell) -> None:
 def bring(plan: Plan, tell: Tell) -> None:
     """Write the tellings of a file as events of a script."""
     corpus = serve.reading.tellings(Path(plan.source), plan.name, plan.choices)
-    told = serve.reading.for_script(el.load(plan.script), corpus)
+    told = serve.reading.for_script(files.script.load(plan.script), corpus)
     path = Path(plan.folder) / "tellings.jsonl"
     told.to_jsonl(path)
     tell({"kind": "told", "file": path.name})

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError
+from elision.files.envelope import NO_CHECKSUM, Envelope, checksum_fits
 from elision.text.cluster import Method  # noqa: TC001 - msgspec reads it
 from elision.text.event_types import Calibration, DomainTypes, EventType
 from elision.text.similarity import Measure, OwnMeasure, WordMeasure
@@ -36,7 +36,7 @@ __all__ = ["FORMAT", "VERSION", "from_dict", "read", "save", "to_dict"]
 
 FORMAT = "elision-extractor"
 VERSION = 1
-LARGEST_BYTES = 64 << 20
+ENVELOPE = Envelope(FORMAT, (VERSION,), "extractor")
 
 LARGEST_NUMBER = 1e6
 MOST_SENTENCES = 1 << 40
@@ -137,7 +137,7 @@ def from_dict(
     where: str,
 ) -> tuple[dict[str, Any], dict[str, DomainTypes]]:
     """Return settings and event types from plain values, or say what is wrong with them."""
-    _check_header(data, where)
+    ENVELOPE.check_header(data, where)
     try:
         file = msgspec.convert(data, _File, strict=True)
     except (msgspec.ValidationError, UnicodeError) as error:
@@ -154,21 +154,6 @@ def from_dict(
             raise FileFormatError("it stands twice", where=place)
         domains[domain.name] = _domain(domain, settings, weights, place)
     return settings, domains
-
-
-def _check_header(data: Mapping[str, Any], where: str) -> None:
-    kind = data.get("format") if isinstance(data, dict) else None
-    if kind != FORMAT:
-        problem = f"no extractor: format is {kind!r:.40}, expected {FORMAT!r}"
-        raise FileFormatError(problem, where=where)
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
-        newer = type(version) is int and version > VERSION
-        raise FileFormatError(
-            f"extractor of version {version!r:.40}, this release reads version {VERSION}",
-            where=where,
-            hint="a newer release may read it" if newer else None,
-        )
 
 
 def _own(stored: str, given: Any, name: str, where: str) -> Any:
@@ -271,7 +256,8 @@ def _check_domain(file: _Domain, where: str) -> None:
 def save(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write plain values to a JSON file, in one go."""
     try:
-        content = json.dumps(data, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        sealed = {"checksum": NO_CHECKSUM, **data}
+        content = ENVELOPE.sealed(json.dumps(sealed, ensure_ascii=False, allow_nan=False) + "\n")
     except ValueError as error:  # half a surrogate pair in a sentence, or a nan from a setting
         raise InputError(f"cannot be written as JSON: {str(error)[:100]}") from None
     write_atomically(path, content)
@@ -280,23 +266,9 @@ def save(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
     """Return the plain values of a file, and its name for messages."""
     where = shown_path(path)
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        problem = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise FileFormatError(problem, where=where) from None
-    if len(content) > LARGEST_BYTES:
-        problem = f"too large, expected an extractor of at most {LARGEST_BYTES} bytes"
-        raise FileFormatError(problem, where=where)
-    try:
-        data = json.loads(content.decode(), parse_constant=_no_constant)
-    except RecursionError:
-        raise FileFormatError("no extractor: nested too deeply", where=where) from None
-    except ValueError as error:
-        raise FileFormatError(f"no extractor: {str(error)[:150]}", where=where) from None
+    content = ENVELOPE.read(path)
+    data = ENVELOPE.parsed(content, where)
+    claimed = data.pop("checksum", None)  # the first files had none
+    if claimed is not None and not checksum_fits(content, claimed):
+        ENVELOPE.damaged("the checksum does not fit", where)
     return data, where
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number here")

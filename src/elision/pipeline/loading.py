@@ -1,0 +1,79 @@
+"""`load`: whatever of ours lies in a file or folder, by what it says that it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elision import text, values
+from elision._files import shown_path
+from elision.errors import FileFormatError
+from elision.files import library, script
+from elision.scale import packed_corpus
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+_HEAD = 1 << 12
+"""Bytes of a file in which it says what it is."""
+
+EXTRACTOR = b'"elision-extractor"'
+UNFINISHED = (b'"elision-progress"', b'"elision-stream"')
+
+
+def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
+    """Read a script, a library, a packed corpus or an extractor, as it was saved.
+
+    Parameters
+    ----------
+    path
+        A file: of a script, or of an extractor. Or a folder: a library, script files such as
+        ``elision learn`` writes, or a packed corpus.
+    checksum
+        False reads a script that was edited by hand, whose checksum no longer fits.
+
+    Returns
+    -------
+    Script or Library or PackedCorpus or EventExtractor
+
+    Raises
+    ------
+    FileFormatError
+        If it is missing, damaged, too large or of another format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import elision as el
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     el.examples.doorbell().save(f"{folder}/doorbell.json")
+    ...     load(f"{folder}/doorbell.json"), load(folder)
+    (Script(10 states, 16 edges, 10 events), Library(1 scripts, 10 events))
+    """
+    place = Path(path)
+    head = _head(place)
+    if head is None:
+        if packed_corpus.is_packed(place):
+            return packed_corpus.PackedCorpus.open(place)
+        return values.library.Library.load(place)
+    if place.name == library.INDEX:
+        return values.library.Library.load(place)
+    if EXTRACTOR in head:
+        return text.extract.EventExtractor.load(place)
+    if any(one in head for one in UNFINISHED):
+        problem = "progress of a run that was not finished"
+        raise FileFormatError(problem, where=shown_path(path), hint="elision learn --resume")
+    return script.load(place, checksum=checksum)
+
+
+def _head(path: Path) -> bytes | None:
+    """What a file begins with; None of a folder."""
+    try:
+        if path.is_dir():
+            return None
+        if not path.is_file():  # a pipe can be read only once
+            return b""
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except (OSError, ValueError):  # said by whoever reads it
+        return b""
