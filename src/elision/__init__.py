@@ -42,6 +42,46 @@ if TYPE_CHECKING:
     from elision.values.outline import Outline
     from elision.values.script import Script
     from elision.values.telling import TellingModel
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "BMM": "learn.sem",
+            "BMMEM": "learn.sem",
+            "BidirectionalBigram": "learn.baselines",
+            "Conditional": "learn.baselines",
+            "Converged": "learn.em",
+            "Corpus": "values.corpus",
+            "EventExtractor": "text.extract",
+            "EventLog": "eventlog",
+            "Frequency": "learn.baselines",
+            "Insertion": "eventlog",
+            "Library": "values.library",
+            "LogWriter": "eventlog",
+            "LogisticGap": "learn.baselines",
+            "NGram": "learn.baselines",
+            "Narrative": "values.narrative",
+            "Outline": "values.outline",
+            "PackedCorpus": "scale.packed_corpus",
+            "Prior": "learn.em",
+            "Repairer": "repairing",
+            "SEMHMM": "learn.sem",
+            "Script": "values.script",
+            "ScriptLearner": "learn.learner",
+            "SkipNaiveBayes": "learn.baselines",
+            "StreamLearner": "learn.stream",
+            "TellingModel": "values.telling",
+            "fit_parameters": "learn.em",
+            "get_threads": "_threads",
+            "load": "pipeline.loading",
+            "mean_log_prob": "learn.sem",
+            "on": "scale.engine",
+            "pack": "scale.packing",
+            "read": "readers",
+            "repair": "repairing",
+            "set_threads": "_threads",
+        },
+    )
 
 __version__ = "0.1.0"
 
@@ -87,46 +127,6 @@ __all__ = [
     "repair",
     "set_threads",
 ]
-
-__getattr__ = door(
-    __name__,
-    {
-        "BMM": "learn.sem",
-        "BMMEM": "learn.sem",
-        "BidirectionalBigram": "learn.baselines",
-        "Conditional": "learn.baselines",
-        "Converged": "learn.em",
-        "Corpus": "values.corpus",
-        "EventExtractor": "text.extract",
-        "EventLog": "eventlog",
-        "Frequency": "learn.baselines",
-        "Insertion": "eventlog",
-        "Library": "values.library",
-        "LogWriter": "eventlog",
-        "LogisticGap": "learn.baselines",
-        "NGram": "learn.baselines",
-        "Narrative": "values.narrative",
-        "Outline": "values.outline",
-        "PackedCorpus": "scale.packed_corpus",
-        "Prior": "learn.em",
-        "Repairer": "repairing",
-        "SEMHMM": "learn.sem",
-        "Script": "values.script",
-        "ScriptLearner": "learn.learner",
-        "SkipNaiveBayes": "learn.baselines",
-        "StreamLearner": "learn.stream",
-        "TellingModel": "values.telling",
-        "fit_parameters": "learn.em",
-        "get_threads": "_threads",
-        "load": "pipeline.loading",
-        "mean_log_prob": "learn.sem",
-        "on": "scale.engine",
-        "pack": "scale.packing",
-        "read": "readers",
-        "repair": "repairing",
-        "set_threads": "_threads",
-    },
-)
 
 
 def __dir__() -> list[str]:

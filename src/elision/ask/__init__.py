@@ -20,5 +20,5 @@ if TYPE_CHECKING:
     from elision.ask import stretch as stretch
     from elision.ask import telling as telling
     from elision.ask import who as who
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from elision.cli import reports as reports
     from elision.cli import streaming as streaming
     from elision.cli.entry import main
+else:
+    __getattr__ = door(__name__, {"main": "entry"})
 
 __all__ = ["INTERRUPTED", "main"]
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
-
-__getattr__ = door(__name__, {"main": "entry"})

@@ -14,5 +14,5 @@ if TYPE_CHECKING:
     from elision.evaluate import ordering as ordering
     from elision.evaluate import tables as tables
     from elision.evaluate import together as together
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

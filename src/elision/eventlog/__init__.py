@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from elision.eventlog.insertion import Case, Insertion
     from elision.eventlog.log import EventLog
     from elision.eventlog.writing import LogWriter
+else:
+    __getattr__ = door(
+        __name__,
+        {"Case": "insertion", "EventLog": "log", "Insertion": "insertion", "LogWriter": "writing"},
+    )
 
 __all__ = ["Case", "EventLog", "Insertion", "LogWriter"]
-
-__getattr__ = door(
-    __name__,
-    {"Case": "insertion", "EventLog": "log", "Insertion": "insertion", "LogWriter": "writing"},
-)

@@ -14,11 +14,11 @@ from elision.eventlog.log import EventLog
 from elision.eventlog.records import Fields, kept_records
 from elision.eventlog.texts import KeptText
 from elision.eventlog.xes import KeptXes, table_columns
-from elision.readers import Format, check_options, read
 from elision.readers.cases import Reading
 from elision.readers.columns import choose, time_of
 from elision.readers.frames import collected, failures, known_frame
 from elision.readers.guess import guessed
+from elision.readers.reading import check_options, read
 from elision.readers.source import is_readable, opened
 from elision.readers.table import csv_rows, frame_cases, gathered, parquet_errors, parquet_file
 from elision.readers.times import TimeColumn
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from elision.eventlog.kept import Kept
     from elision.readers.cases import Cases
     from elision.readers.columns import Columns, Roles
+    from elision.readers.formats import Format
     from elision.readers.source import Source
     from elision.readers.table import CsvRows
     from elision.readers.times import Form

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from elision.eventlog.log import EventLog
     from elision.readers.cases import Reading
     from elision.readers.columns import Columns, Roles
-    from elision.readers.guess import Format
+    from elision.readers.formats import Format
     from elision.readers.times import Form
     from elision.readers.xes import Trace
 

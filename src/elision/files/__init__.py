@@ -9,5 +9,5 @@ from elision._rooms import door
 if TYPE_CHECKING:
     from elision.files import library as library
     from elision.files import script as script
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

@@ -20,5 +20,5 @@ if TYPE_CHECKING:
     from elision.kernels import search as search
     from elision.kernels import telling_learning as telling_learning
     from elision.kernels import tellings as tellings
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

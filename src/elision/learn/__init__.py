@@ -10,5 +10,5 @@ if TYPE_CHECKING:
     from elision.learn import em as em
     from elision.learn import learner as learner
     from elision.learn import stream as stream
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

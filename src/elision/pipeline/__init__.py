@@ -11,5 +11,5 @@ if TYPE_CHECKING:
     from elision.pipeline import learning as learning
     from elision.pipeline import packed as packed
     from elision.pipeline import streaming as streaming
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

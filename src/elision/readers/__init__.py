@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
-    from elision.readers.guess import Format
+    from elision.readers.formats import Format
     from elision.readers.reading import read
+else:
+    __getattr__ = door(__name__, {"Format": "formats", "read": "reading"})
 
 __all__ = ["Format", "read"]
-
-__getattr__ = door(__name__, {"Format": "guess", "read": "reading"})

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, shown
-from elision.readers.guess import SUFFIXES
+from elision.readers.formats import SUFFIXES
 from elision.readers.records import Records, narrative_of_line
 from elision.values.narrative import Narrative
 

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from elision.errors import InputError
 from elision.readers.columns import looks_known
+from elision.readers.formats import OPENINGS, SUFFIXES
 from elision.readers.table import sniffed
 
 if TYPE_CHECKING:
     from elision.readers.columns import Roles
+    from elision.readers.formats import Format
     from elision.readers.source import Source
-
-Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "xes", "text"]
-
-SUFFIXES: dict[str, Format] = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xes": "xes",
-    ".txt": "text",
-}
-_OPENINGS: dict[str, Format] = {"<": "xes", "{": "jsonl", "[": "json"}
 
 
 def guessed(file: Source, roles: Roles) -> Format:
@@ -43,14 +29,13 @@ def guessed(file: Source, roles: Roles) -> Format:
 
 
 def _by_content(file: Source, roles: Roles) -> Format:
-    if file.head.startswith(b"PAR1"):
-        return "parquet"
     text = file.head.decode(file.encoding, "replace").lstrip("\ufeff").lstrip()
+    for opening, found in OPENINGS.items():
+        if text.startswith(opening) or file.head.startswith(opening.encode()):
+            return found
     if "\0" in text:
         hint = "pass format=, or encoding= if it is text in another encoding"
         raise InputError("cannot tell the format of this file", where=file.name, hint=hint)
-    if text[:1] in _OPENINGS:
-        return _OPENINGS[text[0]]
     header, second = [sniffed(line) for line in [*text.splitlines()[:2], "", ""][:2]]
     named = any(roles[role] for role in ("case", "activity", "time"))
     if len(header[0]) > 1 and (named or looks_known(header[0])):

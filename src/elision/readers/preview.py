@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision.errors import InputError
+from elision.readers.formats import TABLES
 from elision.readers.guess import guessed
 from elision.readers.source import opened
 from elision.readers.table import parquet_errors, parquet_file, sniffed
@@ -15,12 +16,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from elision.readers.guess import Format
+    from elision.readers.formats import Format
     from elision.readers.source import Source
 
 ROWS = 5
 LONGEST_CELL = 80
-TABLES = ("csv", "tsv", "parquet")
 
 
 class Preview(NamedTuple):

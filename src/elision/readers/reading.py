@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, get_args
 from elision._backends import is_frame
 from elision.errors import InputError, shown
 from elision.readers.cases import Lifecycle, Reading
-from elision.readers.guess import Format, guessed
-from elision.readers.plain import read_text
-from elision.readers.records import from_items, read_json, read_jsonl
+from elision.readers.formats import FORMATS, Format, checked_domain
+from elision.readers.guess import guessed
+from elision.readers.records import from_items
 from elision.readers.source import is_readable, opened
-from elision.readers.table import read_csv, read_frame, read_parquet
+from elision.readers.table import read_frame
 from elision.readers.times import given_form
-from elision.readers.xes import read_xes
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
-    from elision.readers.columns import Roles
-    from elision.readers.source import Readable, Source
+    from elision.readers.source import Readable
 
 
 def read(
@@ -101,11 +99,11 @@ def read(
         with opened(source, encoding) as file:
             name = file.name
             kind = format or guessed(file, roles)
-            corpus = _read_file(file, kind, roles, reading, sentences)
+            corpus = FORMATS[kind].read(file, roles, reading, sentences)
     else:
         name = type(source).__name__
         _check_no_format(format, name)
-        corpus = _read_memory(source, _checked_domain(roles, name))
+        corpus = _read_memory(source, checked_domain(roles, name))
     if not corpus:
         raise InputError("there are no narratives in it", where=name)
     return corpus if sentences is None else _meant(corpus, sentences)
@@ -113,7 +111,7 @@ def read(
 
 def check_options(format: object, lifecycle: object, time_format: object) -> None:  # noqa: A002
     """Refuse options that are none, whatever the source is."""
-    _check_choice("format", format, get_args(Format), optional=True)
+    _check_choice("format", format, tuple(FORMATS), optional=True)
     _check_choice("lifecycle", lifecycle, get_args(Lifecycle))
     if time_format is not None:
         given_form(time_format)
@@ -129,23 +127,6 @@ def _meant(corpus: Corpus, sentences: bool) -> Corpus:
         else one
         for one in corpus
     )
-
-
-def _read_file(
-    file: Source, kind: Format, roles: Roles, reading: Reading, sentences: bool | None
-) -> Corpus:
-    if kind == "parquet":
-        return read_parquet(file, roles, reading)
-    if kind in ("csv", "tsv"):
-        return read_csv(file, roles, reading, "\t" if kind == "tsv" else None).corpus()
-    if kind == "xes":
-        return read_xes(file, roles, reading).corpus()
-    domain = _checked_domain(roles, f"the format {kind!r}")
-    if kind == "jsonl":
-        return read_jsonl(file, domain)
-    if kind == "json":
-        return read_json(file, domain)
-    return read_text(file, domain, sentences=sentences)
 
 
 def _read_memory(source: object, domain: str) -> Corpus:
@@ -172,14 +153,3 @@ def _check_choice(
 def _check_no_format(value: Format | None, name: str) -> None:
     if value is not None:
         raise InputError(f"format={value!r} is for files; the source is a {name}")
-
-
-def _checked_domain(roles: Roles, name: str) -> str:
-    """Return the domain to give, once it is sure that no column was asked for in vain."""
-    for role in ("case", "activity", "time"):
-        if roles[role] is not None:
-            raise InputError(
-                f"{role}={roles[role]!r} names a column, but {name} has none",
-                hint=f"leave out {role}=, or say with format= that this is a table or XES",
-            )
-    return roles["domain"] or ""

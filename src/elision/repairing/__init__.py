@@ -9,17 +9,17 @@ from elision._rooms import door
 if TYPE_CHECKING:
     from elision.repairing.repaired import Repaired, Report, repair, repair_stream
     from elision.repairing.repairer import Missing, Repairer
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "Missing": "repairer",
+            "Repaired": "repaired",
+            "Repairer": "repairer",
+            "Report": "repaired",
+            "repair": "repaired",
+            "repair_stream": "repaired",
+        },
+    )
 
 __all__ = ["Missing", "Repaired", "Repairer", "Report", "repair", "repair_stream"]
-
-__getattr__ = door(
-    __name__,
-    {
-        "Missing": "repairer",
-        "Repaired": "repaired",
-        "Repairer": "repairer",
-        "Report": "repaired",
-        "repair": "repaired",
-        "repair_stream": "repaired",
-    },
-)

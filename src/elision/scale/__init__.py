@@ -11,5 +11,5 @@ if TYPE_CHECKING:
     from elision.scale import packed_corpus as packed_corpus
     from elision.scale import packing as packing
     from elision.scale import sampling as sampling
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision.errors import InputError, shown
-from elision.readers import check_options, read
 from elision.readers.cases import Reading
 from elision.readers.guess import guessed
+from elision.readers.reading import check_options, read
 from elision.readers.source import opened
 from elision.scale.rows import Log, cut_log
 from elision.scale.slices import (

@@ -20,5 +20,5 @@ if TYPE_CHECKING:
     from elision.serve import restore as restore
     from elision.serve import shelf as shelf
     from elision.serve import tellings as tellings
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

@@ -15,6 +15,7 @@ import msgspec
 
 from elision.errors import InputError
 from elision.readers import read
+from elision.readers.formats import SUFFIXES
 from elision.serve.corpus_messages import Choices, Looked
 from elision.serve.process import answer
 from elision.serve.worker import Plan
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from elision.serve.shelf import Held
     from elision.values.corpus import Corpus
 
-SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".txt", ".xes", ".parquet")
 MOST_UPLOADS = 8
 """Files that are kept; the oldest goes first."""
 

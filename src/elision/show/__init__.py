@@ -14,5 +14,5 @@ if TYPE_CHECKING:
     from elision.show import outline_raster as outline_raster
     from elision.show import outline_table as outline_table
     from elision.show import raster as raster
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

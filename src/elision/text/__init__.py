@@ -11,5 +11,5 @@ if TYPE_CHECKING:
     from elision.text import hand as hand
     from elision.text import prose as prose
     from elision.text import wording as wording
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

@@ -10,5 +10,5 @@ if TYPE_CHECKING:
     from elision.values import library as library
     from elision.values import observations as observations
     from elision.values import outline_reading as outline_reading
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

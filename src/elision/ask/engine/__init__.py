@@ -11,5 +11,5 @@ if TYPE_CHECKING:
     from elision.ask.engine import conformance as conformance
     from elision.ask.engine import unfinished as unfinished
     from elision.ask.engine import ways as ways
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)

@@ -8,5 +8,5 @@ from elision._rooms import door
 
 if TYPE_CHECKING:
     from elision.ask.telling import stretches as stretches
-
-__getattr__ = door(__name__)
+else:
+    __getattr__ = door(__name__)
