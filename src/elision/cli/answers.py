@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -22,7 +22,7 @@ from elision.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from elision.ask.align import Aligned
     from elision.ask.anywhere import Anywhere
@@ -199,3 +199,23 @@ def show_stories(found: Sequence[Sampled]) -> None:
             say(event.event if event.told else f"    ({event.event})", "" if event.told else "dim")
         if not one.story:
             out.print("(nothing)")
+
+
+_SHOWN: dict[str, Callable[[Any], None]] = {
+    "between": show_story,
+    "missing": show_omissions,
+    "next": show_following,
+    "align": show_aligned,
+    "posterior": show_posterior,
+    "order": show_ordering,
+}
+
+
+def show(question: str, items: Sequence[Item], found: Any) -> None:
+    """Print the answer to a question; one that has no form of its own as it prints itself."""
+    if question == "resolve":
+        show_resolutions(items, found)
+    elif question in _SHOWN:
+        _SHOWN[question](found)
+    else:
+        say(str(found))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from elision import cli
+from elision.ask.declared import DECLARED
 from elision.cli.app import (
     AsJson,
     Gaps,
@@ -23,6 +25,12 @@ from elision.cli.app import (
     told_so_far,
     unknown,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from elision.ask.declared import Declared
 
 Top = Annotated[int, typer.Option(help="How many answers.", min=1)]
 Exclude = Annotated[list[str] | None, typer.Option(help="Not this event; may be given again.")]
@@ -62,156 +70,69 @@ def fill(
     reply(found, show, as_json=as_json)
 
 
-@app.command()
-def between(
-    script: ScriptFile,
-    telling: Telling,
-    least: Annotated[
-        float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
-    ] = 0.05,
-    ways: Annotated[
-        int, typer.Option(help="Also so many of the likeliest silent ways a gap.", min=0)
-    ] = 0,
-    ignore_unknown: IgnoreUnknown = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say what probably happened unsaid in each gap of a telling.
-
-    A telling that ends in `...` is not finished: what comes after is still to come.
-
-    Example: `elision between doorbell.json "hear doorbell" "open door"`
-    """
-    asked, items = load(script), told_so_far(telling, "between")
-    found = asked.between(items, least=least, ways=ways, unknown=unknown(ignore_unknown))
-    show_heard(asked, items, as_json=as_json)
-    reply(found, cli.answers.show_story, as_json=as_json)
-
-
-@app.command()
-def missing(
-    script: ScriptFile,
-    telling: Telling,
-    least: Annotated[
-        float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
-    ] = 0.2,
-    ignore_unknown: IgnoreUnknown = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say which events are probably missing from a record, and where.
-
-    That is what would stand in it, had nothing been removed; `between` says what happened.
-
-    Example: `elision missing doorbell.json "hear doorbell" "open door"`
-    """
-    asked, items = load(script), told_events(telling, "missing")
-    found = asked.missing(items, least=least, unknown=unknown(ignore_unknown))
-    show_heard(asked, items, as_json=as_json)
-    reply(found, cli.answers.show_omissions, as_json=as_json)
-
-
-@app.command("next")
-def following(
-    script: ScriptFile,
-    telling: Annotated[
+_TELLINGS: dict[str, Any] = {
+    "telling": Telling,
+    "unfinished": Telling,
+    "gaps": Gaps,
+    "beginning": Annotated[
         list[str] | None,
         typer.Argument(help="The beginning: events or sentences in order, ? and ... as in fill."),
-    ] = None,
-    steps: Annotated[int, typer.Option(help="How many events ahead.", min=1)] = 1,
-    top: Top = 5,
-    ignore_unknown: IgnoreUnknown = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say what is told next, and whether anything is.
-
-    Example: `elision next doorbell.json "hear doorbell" "open door" --steps 2`
-    """
-    asked, items = load(script), told(telling or [])
-    found = asked.next(items, steps=steps, top=top, unknown=unknown(ignore_unknown))
-    show_heard(asked, items, as_json=as_json)
-    reply(found, cli.answers.show_following, as_json=as_json)
-
-
-@app.command()
-def align(
-    script: ScriptFile,
-    telling: Telling,
-    ignore_unknown: IgnoreUnknown = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say which state told what on the most probable path, what it passed, and what fits nowhere.
-
-    Example: `elision align doorbell.json "hear doorbell" "open door"`
-    """
-    asked, items = load(script), told_so_far(telling, "align")
-    found = asked.align(items, unknown=unknown(ignore_unknown))
-    show_heard(asked, items, as_json=as_json)
-    reply(found, cli.answers.show_aligned, as_json=as_json)
-
-
-@app.command()
-def posterior(
-    script: ScriptFile,
-    telling: Telling,
-    ignore_unknown: IgnoreUnknown = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say which states may have told each event, all paths weighed.
-
-    Example: `elision posterior doorbell.json "hear doorbell" "open door"`
-    """
-    asked, items = load(script), told_events(telling, "posterior")
-    found = asked.posterior(items, unknown=unknown(ignore_unknown))
-    show_heard(asked, items, as_json=as_json)
-    reply(found, cli.answers.show_posterior, as_json=as_json)
-
-
-@app.command()
-def resolve(
-    script: ScriptFile,
-    telling: Gaps,
-    candidate: Annotated[
-        list[str] | None, typer.Option(help="What a ? may stand for; any event by default.")
-    ] = None,
-    top: Top = 5,
-    ignore_unknown: IgnoreUnknown = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say what vague lines (?) and ambiguous sentences stand for, in the light of the rest.
-
-    Example: `elision resolve doorbell.json "open door" ? --candidate "greet visitor" --candidate
-    "take parcel"`
-    """
-    items = told_events(telling, "resolve")
-    found = load(script).resolve(
-        items,
-        candidates=candidate or None,
-        top=top,
-        unknown=unknown(ignore_unknown),
-    )
-    reply(found, lambda found: cli.answers.show_resolutions(items, found), as_json=as_json)
-
-
-@app.command()
-def order(
-    script: ScriptFile,
-    events: Annotated[
+    ],
+    "events": Annotated[
         list[str], typer.Argument(help="Events or sentences in any order; - for standard input.")
     ],
-    top: Annotated[int, typer.Option(help="How many of the most probable orders.", min=1)] = 3,
-    beam: Annotated[
-        int, typer.Option(help="Beginnings to follow where there are very many orders.", min=1)
-    ] = 100,
-    ignore_unknown: IgnoreUnknown = False,
-    as_json: AsJson = False,
-) -> None:
-    """Put events into the order in which they probably happened.
+}
 
-    Example: `elision order doorbell.json "close door" "hear doorbell" "open door"`
-    """
-    asked, items = load(script), told_events(events, "order")
-    found = asked.order(items, top=top, beam=beam, unknown=unknown(ignore_unknown))
-    show_heard(asked, items, as_json=as_json)
-    reply(found, cli.answers.show_ordering, as_json=as_json)
+
+def _items(question: Declared, telling: list[str]) -> Any:
+    if question.takes == "beginning":
+        return told(telling)
+    return (told_so_far if question.takes == "unfinished" else told_events)(telling, question.name)
+
+
+def _asks(question: Declared) -> Callable[..., None]:
+    """Make the command of a question."""
+
+    def run(script: Path, telling: list[str] | None, **given: Any) -> None:
+        ignore_unknown, as_json = given.pop("ignore_unknown"), given.pop("as_json")
+        asked, items = load(script), _items(question, telling or [])
+        ask = getattr(asked, question.name)
+        found = ask(items, unknown=unknown(ignore_unknown), **given)
+        show_heard(asked, items, as_json=as_json)
+        reply(found, lambda found: cli.answers.show(question.name, items, found), as_json=as_json)
+
+    parameters: dict[str, tuple[Any, Any]] = {"script": (ScriptFile, Parameter.empty)}
+    first = None if question.takes == "beginning" else Parameter.empty
+    parameters["events" if question.takes == "events" else "telling"] = (
+        _TELLINGS[question.takes],
+        first,
+    )
+    for one in question.options:
+        flag = f"--{one.name.removesuffix('s') if one.kind is list else one.name}"
+        limits: dict[str, Any] = {} if one.kind is list else {"min": one.least, "max": one.most}
+        option = typer.Option(flag, help=one.says, **limits)
+        parameters[one.name] = (Annotated[one.annotation, option], one.usual)
+    parameters["ignore_unknown"] = (IgnoreUnknown, False)
+    parameters["as_json"] = (AsJson, False)
+
+    def command(**given: Any) -> None:
+        run(given.pop("script"), given.pop("events", None) or given.pop("telling", None), **given)
+
+    told_example = " ".join(one if one == "?" else f'"{one}"' for one in question.example)
+    example = f"Example: `elision {question.name} doorbell.json {told_example}`"
+    command.__doc__ = "\n\n".join(filter(None, [question.says, question.more, example]))
+    command.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
+    command.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
+            for name, (kind, usual) in parameters.items()
+        ]
+    )
+    return command
+
+
+for _question in DECLARED.values():
+    app.command(_question.name)(_asks(_question))
 
 
 @app.command()

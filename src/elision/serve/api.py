@@ -10,8 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from elision.ask.declared import DECLARED
 from elision.errors import ElisionError, InputError
-from elision.serve import card, messages, pictures
+from elision.serve import card, messages, pictures, questions
 from elision.serve.describe import details, listed
 from elision.serve.guard import TooLarge, body_of
 from elision.serve.lines import GAPS, understood
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from elision.ask.declared import Declared
     from elision.serve.shelf import Held, Shelf
 
 MOST_ASKED = 256 << 10
@@ -155,6 +157,18 @@ class Api:
                 gives=messages.Fillings,
                 refuses=asked,
             ),
+            *(
+                Route(
+                    "POST",
+                    f"{one}/ask/{name}",
+                    partial(self._question, question=question),
+                    question.says,
+                    takes=questions.ASKS[name],
+                    gives=questions.Answered,
+                    refuses=asked,
+                )
+                for name, question in DECLARED.items()
+            ),
             Route(
                 "POST",
                 f"{one}/drawing",
@@ -238,6 +252,10 @@ class Api:
     async def fill(self, request: Request) -> Response:
         """Fill gaps."""
         return reply(await self._answer(request, messages.Filling, fill))
+
+    async def _question(self, request: Request, *, question: Declared) -> Response:
+        ask = partial(questions.answer, question=question)
+        return reply(await self._answer(request, questions.ASKS[question.name], ask))
 
     async def drawing(self, request: Request) -> Response:
         """Draw a script for the page."""

@@ -1,0 +1,97 @@
+"""Every declared question answers the same in Python, on the command line and over HTTP."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import commands
+import elision as el
+from elision.ask.declared import DECLARED
+from elision.ask.who import QUESTIONS
+from elision.terminal import plain
+from elision.values.questions import Questions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from serving import Running
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "between": {"least": 0.3, "ways": 2},
+    "missing": {"least": 0.01},
+    "next": {"steps": 2, "top": 3},
+    "resolve": {"candidates": ["greet visitor", "take parcel"], "top": 2},
+    "order": {"top": 2, "beam": 50},
+}
+SCRIPTS = {"doorbell": "answering-the-doorbell", "door": "answering-the-door"}
+
+
+def arguments(options: dict[str, Any]) -> list[str]:
+    found = []
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            found += [f"--{name.removesuffix('s') if value is not one else name}", str(one)]
+    return found
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["usual", "options"])
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("question", DECLARED)
+def test_an_answer_is_the_same_everywhere(
+    server: Running,
+    scripts: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    question: str,
+    script: str,
+    given: bool,
+) -> None:
+    declared = DECLARED[question]
+    options = OPTIONS.get(question, {}) if given else {}
+    told = list(declared.example)
+    usual = {one.name: one.usual for one in declared.options}
+    items = [None if one == "?" else one for one in told]
+    own = plain(getattr(el.load(scripts[script]), question)(items, **{**usual, **options}))
+    elision = partial(commands.run, monkeypatch, capsys)
+    asked = elision(question, str(scripts[script]), *told, "--json", *arguments(options))
+    assert asked[::2] == (0, "")
+    assert json.loads(asked[1]) == json.loads(json.dumps(own))
+    path = f"/api/scripts/{SCRIPTS[script]}/ask/{question}"
+    sent = server.ask("POST", path, json.dumps({"telling": told, **options}).encode())
+    assert sent.status == 200
+    assert sent.json == {"answer": json.loads(json.dumps(own))}
+
+
+def test_a_telling_that_is_not_finished(server: Running, scripts: dict[str, Path]) -> None:
+    told = ["hear doorbell", "..."]
+    own = plain(el.load(scripts["door"]).between(["hear doorbell", ...]))
+    path = f"/api/scripts/{SCRIPTS['door']}/ask/between"
+    sent = server.ask("POST", path, json.dumps({"telling": told}).encode())
+    assert sent.json == {"answer": json.loads(json.dumps(own))}
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"telling": ["sneeze"]}, "unknown event 'sneeze'"),
+        ({"telling": ["open door"], "least": 2}, "least"),
+        ({"telling": ["open door"], "most": 2}, "most"),
+        ({}, "telling"),
+    ],
+)
+def test_what_cannot_be_asked(server: Running, body: dict[str, Any], problem: str) -> None:
+    path = f"/api/scripts/{SCRIPTS['doorbell']}/ask/between"
+    sent = server.ask("POST", path, json.dumps(body).encode())
+    assert sent.status == 400
+    assert problem in sent.json["problem"]
+    assert "\n" not in sent.json["problem"]
+
+
+def test_what_is_declared_can_be_asked() -> None:
+    for question in DECLARED:
+        assert question in QUESTIONS
+        assert callable(getattr(Questions, question))
