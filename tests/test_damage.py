@@ -21,7 +21,7 @@ from commands import files, start, write
 from elision import _files
 from elision.errors import FileFormatError
 from elision.files.arrays import packed
-from elision.files.script import with_checksum
+from elision.files.script import ENVELOPE
 from elision.learn.checkpoint import FORMAT, Checkpoint, OtherRunError
 from elision.learn.observe import BatchDone
 from elision.text.extract import EventExtractor
@@ -109,7 +109,7 @@ def forged(checkpoint, change):
     data = json.loads(checkpoint.path.read_bytes())
     data |= change(data) if callable(change) else change
     data["checksum"] = f"sha256:{'0' * 64}"
-    checkpoint.path.write_bytes(with_checksum(json.dumps(data)))
+    checkpoint.path.write_bytes(ENVELOPE.sealed(json.dumps(data)))
 
 
 @pytest.mark.parametrize(

@@ -298,13 +298,13 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
 
 def _edit(folder, change):
     """Change the index and mend its checksum, as an attacker or a careless hand might."""
-    from elision.files.script import with_checksum
+    from elision.files.script import ENVELOPE
 
     path = folder / "library.json"
     index = json.loads(path.read_bytes())
     change(index)
     index["checksum"] = "sha256:" + "0" * 64
-    path.write_bytes(with_checksum(json.dumps(index)))
+    path.write_bytes(ENVELOPE.sealed(json.dumps(index)))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import os
 import stat
 import threading
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -722,7 +723,7 @@ def test_a_file_of_100_megabytes_is_refused_unread(tmp_path):
 
 
 def test_a_device_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(scriptfile, "LARGEST_BYTES", 1 << 20)
+    monkeypatch.setattr(scriptfile, "ENVELOPE", replace(scriptfile.ENVELOPE, largest=1 << 20))
     refused_file(Path("/dev/zero"), "too large")
 
 
@@ -730,10 +731,12 @@ def test_a_file_of_exactly_the_largest_size_is_read(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     content = dumps(small())
     path.write_bytes(content)
-    monkeypatch.setattr(scriptfile, "LARGEST_BYTES", len(content))
+    monkeypatch.setattr(scriptfile, "ENVELOPE", replace(scriptfile.ENVELOPE, largest=len(content)))
     assert el.load(path) == small()
     assert dumps(small()) == content
-    monkeypatch.setattr(scriptfile, "LARGEST_BYTES", len(content) - 1)
+    monkeypatch.setattr(
+        scriptfile, "ENVELOPE", replace(scriptfile.ENVELOPE, largest=len(content) - 1)
+    )
     refused_file(path, "too large")
     with pytest.raises(el.ScriptError, match="bytes as a file, expected at most"):
         small().save(path)
@@ -763,7 +766,7 @@ def test_what_could_not_be_read_is_not_written(tmp_path, monkeypatch):
 
 
 def test_what_is_no_file_is_refused(tmp_path):
-    refused_file(tmp_path, "cannot be read: Is a directory")
+    refused_file(tmp_path, "no script file in this folder")
     refused_file(tmp_path / "missing.json", "cannot be read: No such file or directory")
     refused_file(tmp_path / "no" / "folder.json", "cannot be read: No such file or directory")
     (tmp_path / "file").write_bytes(b"")

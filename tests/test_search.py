@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
-from elision.kernels import exact, moves
+from elision import kernels
 from elision.learn.constraints import learn_constraints
 from elision.learn.counts import CountsModel
 from elision.learn.em import Prior, Pseudocounts, pseudocounts, run_em
@@ -83,11 +83,11 @@ def pack(narratives, count):
 
 
 def trial_of(search, packed):
-    from elision.kernels.passes import Narratives
+    from elision._kernels import Narratives
 
-    return exact.Trial(
-        moves.Model._make(part.copy() for part in search.model),
-        moves.Way._make(part.copy() for part in search.way),
+    return kernels.exact.Trial(
+        kernels.moves.Model._make(part.copy() for part in search.model),
+        kernels.moves.Way._make(part.copy() for part in search.way),
         Narratives(packed.symbol, packed.offset, packed.weight),
         np.empty(len(packed)),
     )
@@ -96,14 +96,14 @@ def trial_of(search, packed):
 def gain_of(search, trial, score, move):
     """What our search thinks of one move, the constraints included."""
     kind, first, second = move
-    number = search.MERGE if kind == "merge" else search.DELETE
+    number = kernels.search.MERGE if kind == "merge" else kernels.search.DELETE
     if score == "exact":
-        gain = exact.try_move(search, trial, number, first, second)
-        gain -= exact.exact_score(search, trial)
+        gain = kernels.exact.try_move(search, trial, number, first, second)
+        gain -= kernels.exact.exact_score(search, trial)
     else:
         gain = (search.merge_gain if kind == "merge" else search.delete_gain)[first, second]
     if kind == "merge":
-        gain -= COSTS.constraint * search.merge_violations(
+        gain -= COSTS.constraint * kernels.search.merge_violations(
             search.model, search.rules, first, second
         )
     return gain
@@ -164,7 +164,7 @@ def test_everything_kept_up_to_date_equals_recomputation(problem, data):
         if not possible:
             break
         (kind, first, second), twin = data.draw(st.sampled_from(possible))
-        make = search.make_merge if kind == "merge" else search.make_deletion
+        make = kernels.search.make_merge if kind == "merge" else kernels.search.make_deletion
         make(search, first, second)
     fresh = start(counts_model(twin), "approx", prior, COSTS, never, elisions=elisions)
     alive = sorted(twin.states)
@@ -175,7 +175,9 @@ def test_everything_kept_up_to_date_equals_recomputation(problem, data):
         for q in alive:
             assert after[p, q] == before[q, p] == ((p, q) in reach)
             if 1 < p < q:
-                allowed = moves.merge_allowed(search.model, search.after, search.before, p, q)
+                allowed = kernels.moves.merge_allowed(
+                    search.model, search.after, search.before, p, q
+                )
                 assert allowed == naive.merge_allowed(twin, p, q)
                 np.testing.assert_allclose(
                     search.merge_gain[p, q], fresh.merge_gain[p, q], rtol=1e-9, atol=1e-9
@@ -185,7 +187,7 @@ def test_everything_kept_up_to_date_equals_recomputation(problem, data):
                     search.delete_gain[p, q], fresh.delete_gain[p, q], rtol=1e-9, atol=1e-9
                 )
     violated = naive.violated(twin, rules.constraints)
-    assert search.violations(search.rules) == len(violated)
+    assert kernels.search.violations(search.rules) == len(violated)
     np.testing.assert_allclose(
         search.model.transition[np.ix_(alive, alive)],
         counts_model(twin).transition[np.ix_(alive, alive)],
@@ -207,7 +209,9 @@ def test_moves_conserve_counts(problem):
         carried = model.transition[first, second]
         outside = [k for k in sorted(twin.states) if k != first]
         left = model.transition[first, outside].sum()
-        (search.make_merge if kind == "merge" else search.make_deletion)(search, first, second)
+        (kernels.search.make_merge if kind == "merge" else kernels.search.make_deletion)(
+            search, first, second
+        )
         edges = model.transition * _matrix(model.successors, len(model.alive))
         into, out = edges.sum(axis=0), edges.sum(axis=1)
         alive = np.flatnonzero(model.alive)
@@ -280,7 +284,7 @@ def test_the_deletion_of_the_formulas_page():
     )
     prior = pseudocounts(Prior(), 1, pack([(0,)], 1))
     search = start(model, "approx", prior, Costs())
-    search.make_deletion(search, 2, 4)
+    kernels.search.make_deletion(search, 2, 4)
     assert search.model.transition[2, 3] == pytest.approx(15.0)
     assert search.model.transition[3, 4] == pytest.approx(15.0)
     assert search.model.silent[3] == pytest.approx(10.0)

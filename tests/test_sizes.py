@@ -12,7 +12,7 @@ import elision as el
 from elision.ask.engine.filters import first_filter
 from elision.files import arrays
 from elision.files.arrays import packed
-from elision.files.script import dumps, loads, with_checksum
+from elision.files.script import ENVELOPE, dumps, loads
 from elision.learn import structure
 from elision.learn.telling import learn_telling
 from elision.values import telling_kinds
@@ -157,7 +157,7 @@ def test_damaged_arrays(change, monkeypatch):
     data |= change(data)
     data["checksum"] = f"sha256:{'0' * 64}"
     with pytest.raises(el.FileFormatError, match=r"^script: ") as caught:
-        loads(with_checksum(json.dumps(data)))
+        loads(ENVELOPE.sealed(json.dumps(data)))
     assert "\n" not in str(caught.value)
 
 

@@ -144,7 +144,7 @@ class Lattice:
     Examples
     --------
     >>> import numpy as np
-    >>> from elision.observations import Packer
+    >>> from elision.values.observations import Packer
     >>> parameters = Parameters.from_dense(
     ...     np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0.0]]),
     ...     np.array([[0], [0.75], [0]]),

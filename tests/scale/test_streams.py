@@ -328,10 +328,10 @@ def test_other_settings(tmp_path, learnings):
 
 
 def with_sum(content, **changes):
-    from elision.files.script import with_checksum
+    from elision.files.script import ENVELOPE
 
     raw = json.loads(content) | {"checksum": f"sha256:{'0' * 64}"} | changes
-    return with_checksum(json.dumps(raw))
+    return ENVELOPE.sealed(json.dumps(raw))
 
 
 @pytest.mark.parametrize(

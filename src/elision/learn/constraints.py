@@ -25,7 +25,7 @@ def learn_constraints(
 
     Examples
     --------
-    >>> from elision.observations import Packer
+    >>> from elision.values.observations import Packer
     >>> packed = Packer(("open", "close")).pack([["open", "close"]] * 80)
     >>> learn_constraints(packed, 2)
     array([[False, False],

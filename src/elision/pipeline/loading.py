@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 _HEAD = 1 << 12
 """Bytes of a file in which it says what it is."""
 
-EXTRACTOR = b'"elision-extractor"'
-UNFINISHED = (b'"elision-progress"', b'"elision-stream"')
+_FORMAT = re.compile(rb'"format": ?"([a-z-]+)"')
+
+EXTRACTOR = "elision-extractor"
+UNFINISHED = ("elision-progress", "elision-stream")
 
 
 def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
@@ -51,29 +55,28 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
     (Script(10 states, 16 edges, 10 events), Library(1 scripts, 10 events))
     """
     place = Path(path)
-    head = _head(place)
-    if head is None:
+    if os.path.isdir(path):  # noqa: PTH112 - which never raises
         if packed_corpus.is_packed(place):
             return packed_corpus.PackedCorpus.open(place)
         return values.library.Library.load(place)
     if place.name == library.INDEX:
         return values.library.Library.load(place)
-    if EXTRACTOR in head:
+    kind = _format_of(place)
+    if kind == EXTRACTOR:
         return text.extract.EventExtractor.load(place)
-    if any(one in head for one in UNFINISHED):
+    if kind in UNFINISHED:
         problem = "progress of a run that was not finished"
         raise FileFormatError(problem, where=shown_path(path), hint="elision learn --resume")
     return script.load(place, checksum=checksum)
 
 
-def _head(path: Path) -> bytes | None:
-    """What a file begins with; None of a folder."""
+def _format_of(path: Path) -> str | None:
+    """What a file says that it is, first of all."""
     try:
-        if path.is_dir():
+        if not os.path.isfile(path):  # noqa: PTH113 - a pipe can be read only once
             return None
-        if not path.is_file():  # a pipe can be read only once
-            return b""
         with path.open("rb") as file:
-            return file.read(_HEAD)
+            found = _FORMAT.search(file.read(_HEAD))
     except (OSError, ValueError):  # said by whoever reads it
-        return b""
+        return None
+    return found[1].decode() if found else None
