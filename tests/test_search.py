@@ -83,7 +83,7 @@ def pack(narratives, count):
 
 
 def trial_of(search, packed):
-    from elision._kernels import Narratives
+    from elision.kernels.passes import Narratives
 
     return kernels.exact.Trial(
         kernels.moves.Model._make(part.copy() for part in search.model),

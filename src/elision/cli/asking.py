@@ -98,7 +98,8 @@ def _asks(question: Declared) -> Callable[..., None]:
         asked, items = load(script), _items(question, telling or [])
         ask = getattr(asked, question.name)
         found = ask(items, unknown=unknown(ignore_unknown), **given)
-        show_heard(asked, items, as_json=as_json)
+        if question.takes != "gaps":  # there the answer says what is heard
+            show_heard(asked, items, as_json=as_json)
         reply(found, lambda found: cli.answers.show(question.name, items, found), as_json=as_json)
 
     parameters: dict[str, tuple[Any, Any]] = {"script": (ScriptFile, Parameter.empty)}
