@@ -60,7 +60,6 @@ DECLARED = {
                     0,
                     "Also so many of the likeliest silent ways a gap.",
                     least=0,
-                    most=1000,
                 ),
             ),
             more="A telling that ends in `...` is not finished: what comes after is still to come.",
@@ -79,7 +78,7 @@ DECLARED = {
             "beginning",
             "Say what is told next, and whether anything is.",
             ("hear doorbell", "open door"),
-            (Option("steps", int, 1, "How many events ahead.", least=1, most=1000), TOP),
+            (Option("steps", int, 1, "How many events ahead.", least=1), TOP),
         ),
         Declared(
             "align",
@@ -110,14 +109,13 @@ DECLARED = {
             "Put events into the order in which they probably happened.",
             ("close door", "hear doorbell", "open door"),
             (
-                Option("top", int, 3, "How many of the most probable orders.", least=1, most=1000),
+                Option("top", int, 3, "How many of the most probable orders.", least=1),
                 Option(
                     "beam",
                     int,
                     100,
                     "Beginnings to follow where there are very many orders.",
                     least=1,
-                    most=10_000,
                 ),
             ),
         ),

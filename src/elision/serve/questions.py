@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from elision.ask.declared import DECLARED
-from elision.serve.messages import Count, Telling
+from elision.serve.messages import Telling
 from elision.serve.shelf import LONGEST_SENTENCE
 from elision.terminal import plain
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from elision.serve.shelf import Held
 
 GAP, STRETCH = "?", "..."
+
+MOST_ANSWERS = 1000
+"""Of a number that has no bound of its own, so that nobody asks for a day's work."""
 
 
 class Answered(msgspec.Struct):
@@ -49,9 +52,8 @@ def takes(question: Declared) -> type[msgspec.Struct]:
 def _kind(option: Option) -> Any:
     if option.kind is list:
         return Telling | None
-    if option.kind is int and option.most is None:
-        return Count
-    return Annotated[option.kind, msgspec.Meta(ge=option.least, le=option.most)]
+    most = MOST_ANSWERS if option.most is None else option.most
+    return Annotated[option.kind, msgspec.Meta(ge=option.least, le=most)]
 
 
 def answer(held: Held, asking: Any, question: Declared) -> Answered:
