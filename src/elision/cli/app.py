@@ -90,35 +90,10 @@ Dask = Annotated[
     ),
 ]
 
-Format = Annotated[
-    str | None, typer.Option("--format", help="jsonl, json, csv, tsv, parquet, xes or text.")
-]
-Case = Annotated[
-    str | None, typer.Option("--case", help="Column that says which narrative a row is of.")
-]
-Activity = Annotated[
-    str | None, typer.Option("--activity", help="Column, or XES key, that names the event.")
-]
-Time = Annotated[
-    str | None, typer.Option("--time", help="Column of the time; '' keeps the order of the rows.")
-]
-TimeFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--time-format", help="How times are written: '%d.%m.%Y %H:%M', day-first or month-first."
-    ),
-]
-DomainColumn = Annotated[
-    str | None, typer.Option("--domain-column", help="Column of the domain; '' for none.")
-]
-Lifecycle = Annotated[
-    str, typer.Option("--lifecycle", help="Events of a log to keep: complete or all.")
-]
 Sentences = Annotated[
     bool | None,
     typer.Option("--sentences/--events", help="What the lines are, if they are misunderstood."),
 ]
-Encoding = Annotated[str, typer.Option("--encoding", help="How the text is written.")]
 
 
 def _version(wanted: bool) -> None:
@@ -221,19 +196,12 @@ def unknown(ignore: bool) -> Unknown:
     return "ignore" if ignore else "error"
 
 
-def read(
-    source: str,
-    *,
-    format: str | None = None,  # noqa: A002 - the word that users know
-    domain_column: str | None = None,
-    lifecycle: str = "complete",
-    **options: Any,
-) -> Corpus:
+def read(source: str, *, sentences: bool | None = None, **reading: Any) -> Corpus:
     """Read narratives as `elision.read` does, by the options of a command."""
-    more = cast("Any", {"format": format, "domain": domain_column, "lifecycle": lifecycle})
-    corpus = el.read(source, **more, **options)
-    plain = format == "text" or (format is None and source.lower().endswith((".txt", ".txt.gz")))
-    if plain and not corpus.has_events and options.get("sentences") is None:
+    corpus = el.read(source, sentences=sentences, **reading)
+    form = reading.get("format")
+    plain = form == "text" or (form is None and source.lower().endswith((".txt", ".txt.gz")))
+    if plain and not corpus.has_events and sentences is None:
         err.print("read as sentences (--events takes each line for the name of an event)")
     return corpus
 

@@ -13,17 +13,9 @@ from typer.core import TyperCommand
 
 from elision import ask, cli, files, values
 from elision.cli.app import (
-    Activity,
     AsJson,
-    Case,
-    DomainColumn,
-    Encoding,
-    Format,
-    Lifecycle,
     ScriptFile,
     Seed,
-    Time,
-    TimeFormat,
     app,
     load,
     read,
@@ -32,6 +24,7 @@ from elision.cli.app import (
     told_events,
     told_so_far,
 )
+from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
 from elision.terminal import out, plain, print_json, printable
 
@@ -57,6 +50,7 @@ FLAGGED = NONE_OF_THESE = 1
 
 
 @app.command()
+@reads
 def score(
     script: ScriptFile,
     telling: Annotated[
@@ -86,14 +80,7 @@ def score(
     ] = 1000,
     seed: Seed = 0,
     domain: Annotated[str | None, typer.Option(help="With --log: this domain only.")] = None,
-    format: Format = None,  # noqa: A002
-    case: Case = None,
-    activity: Activity = None,
-    time: Time = None,
-    time_format: TimeFormat = None,
-    domain_column: DomainColumn = None,
-    lifecycle: Lifecycle = "complete",
-    encoding: Encoding = "utf-8",
+    reading: Reading = NOTHING,
     as_json: AsJson = False,
 ) -> None:
     """Say how well a telling, or each of a log, fits a script, and what is odd about it.
@@ -116,14 +103,7 @@ def score(
     else:
         corpus = read(
             log,
-            format=format,
-            case=case,
-            activity=activity,
-            time=time,
-            time_format=time_format,
-            domain_column=domain_column,
-            lifecycle=lifecycle,
-            encoding=encoding,
+            **reading,
         )
         corpus = corpus if domain is None else corpus.domain(domain)
         table = loaded.conform(
@@ -182,6 +162,7 @@ def _print_csv(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
 
 
 @app.command()
+@reads
 def compare(
     script: ScriptFile,
     other: Annotated[Path, typer.Argument(help="Another script file.")],
@@ -193,14 +174,7 @@ def compare(
         int, typer.Option(help="Tellings to draw for the divergences.", min=2)
     ] = 2000,
     seed: Seed = 0,
-    format: Format = None,  # noqa: A002
-    case: Case = None,
-    activity: Activity = None,
-    time: Time = None,
-    time_format: TimeFormat = None,
-    domain_column: DomainColumn = None,
-    lifecycle: Lifecycle = "complete",
-    encoding: Encoding = "utf-8",
+    reading: Reading = NOTHING,
     as_json: AsJson = False,
 ) -> None:
     """Say how another script differs from a script, in what they tell and step by step.
@@ -211,14 +185,7 @@ def compare(
     if on is not None:
         corpus = read(
             on,
-            format=format,
-            case=case,
-            activity=activity,
-            time=time,
-            time_format=time_format,
-            domain_column=domain_column,
-            lifecycle=lifecycle,
-            encoding=encoding,
+            **reading,
         )
         corpus = corpus if domain is None else corpus.domain(domain)
         narratives = corpus.events

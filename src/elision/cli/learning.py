@@ -15,24 +15,17 @@ import elision as el
 from elision import cli, pipeline, scale, text
 from elision.cli import INTERRUPTED
 from elision.cli.app import (
-    Activity,
     AsJson,
-    Case,
     Dask,
-    DomainColumn,
-    Encoding,
-    Format,
-    Lifecycle,
     Seed,
     Sentences,
-    Time,
-    TimeFormat,
     app,
     on_cluster,
     read,
 )
 from elision.cli.interrupts import heard_soon
 from elision.cli.packing import Memory, is_folder, packed
+from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
 from elision.terminal import (
     Number,
@@ -118,6 +111,7 @@ def _command() -> str:
 
 
 @app.command()
+@reads
 def learn(
     narratives: Annotated[
         str,
@@ -216,14 +210,7 @@ def learn(
     ] = None,
     dask: Dask = None,
     memory: Memory = None,
-    format: Format = None,  # noqa: A002
-    case: Case = None,
-    activity: Activity = None,
-    time: Time = None,
-    time_format: TimeFormat = None,
-    domain_column: DomainColumn = None,
-    lifecycle: Lifecycle = "complete",
-    encoding: Encoding = "utf-8",
+    reading: Reading = NOTHING,
     sentences: Sentences = None,
     as_json: AsJson = False,
 ) -> None:
@@ -235,17 +222,7 @@ def learn(
 
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
-    reading: dict[str, Any] = {
-        "format": format,
-        "case": case,
-        "activity": activity,
-        "time": time,
-        "time_format": time_format,
-        "domain_column": domain_column,
-        "lifecycle": lifecycle,
-        "encoding": encoding,
-        "sentences": sentences,
-    }
+    reading = {**reading, "sentences": sentences}
     settings: dict[str, Any]
     streamed = {"half_life": half_life, "false_alarms": false_alarms, "on_drift": on_drift}
     costs = (state_cost, edge_cost, constraint_cost)
@@ -343,6 +320,7 @@ def _show_learned(learned: list[Learned]) -> None:
 
 
 @app.command()
+@reads
 def events(
     narratives: Annotated[str, typer.Argument(help="File of sentences, - for standard input.")],
     output: Annotated[
@@ -363,14 +341,7 @@ def events(
         bool, typer.Option("--split", help="Split sentences that tell several events.")
     ] = False,
     domain: Annotated[str | None, typer.Option(help="This domain only.")] = None,
-    format: Format = None,  # noqa: A002
-    case: Case = None,
-    activity: Activity = None,
-    time: Time = None,
-    time_format: TimeFormat = None,
-    domain_column: DomainColumn = None,
-    lifecycle: Lifecycle = "complete",
-    encoding: Encoding = "utf-8",
+    reading: Reading = NOTHING,
     sentences: Sentences = None,
     as_json: AsJson = False,
 ) -> None:
@@ -378,18 +349,7 @@ def events(
 
     Example: `elision events stories.jsonl -o events.jsonl`
     """
-    corpus = read(
-        narratives,
-        format=format,
-        case=case,
-        activity=activity,
-        time=time,
-        time_format=time_format,
-        domain_column=domain_column,
-        lifecycle=lifecycle,
-        encoding=encoding,
-        sentences=sentences,
-    )
+    corpus = read(narratives, sentences=sentences, **reading)
     if domain is not None:
         corpus = corpus.domain(domain)
     if output is not None and narratives != "-" and output.exists() and output.samefile(narratives):

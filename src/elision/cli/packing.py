@@ -12,17 +12,10 @@ import typer
 import elision as el
 from elision import scale
 from elision.cli.app import (
-    Activity,
     AsJson,
-    Case,
-    DomainColumn,
-    Encoding,
-    Format,
-    Lifecycle,
-    Time,
-    TimeFormat,
     app,
 )
+from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
 from elision.terminal import err, print_json, say
 
@@ -38,18 +31,12 @@ Memory = Annotated[
 
 
 @app.command()
+@reads
 def pack(
     files: Annotated[list[str], typer.Argument(help="Files of narratives, or of one event log.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the packed corpus.")],
     memory: Memory = "1 GiB",
-    format: Format = None,  # noqa: A002
-    case: Case = None,
-    activity: Activity = None,
-    time: Time = None,
-    time_format: TimeFormat = None,
-    domain_column: DomainColumn = None,
-    lifecycle: Lifecycle = "complete",
-    encoding: Encoding = "utf-8",
+    reading: Reading = NOTHING,
     as_json: AsJson = False,
 ) -> None:
     """Pack narratives into a folder to learn from, identical ones once, in little memory.
@@ -60,14 +47,7 @@ def pack(
         files,
         output,
         memory=memory or "1 GiB",
-        format=format,
-        domain=domain_column,
-        case=case,
-        activity=activity,
-        time=time,
-        time_format=time_format,
-        lifecycle=lifecycle,
-        encoding=encoding,
+        **reading,
     )
     if as_json:
         print_json(
@@ -102,8 +82,7 @@ def packed(
     memory: str | None,
     sentences: bool | None,
     types: Path | None,
-    domain_column: str | None,
-    **options: Any,
+    **reading: Any,
 ) -> Iterator[dict[str, PackedCorpus]]:
     """Open packed narratives, or pack a file beside the output for the time being."""
     if sentences or types is not None:
@@ -119,8 +98,7 @@ def packed(
             [narratives],
             Path(folder) / "packed",
             memory=memory or "",
-            domain=domain_column,
-            **options,
+            **reading,
         )
         for line in str(made).splitlines()[1:]:
             err.print(line, markup=False, highlight=False)

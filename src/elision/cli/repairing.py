@@ -9,26 +9,20 @@ import typer
 
 from elision import repairing
 from elision.cli.app import (
-    Activity,
     AsJson,
-    Case,
     Dask,
-    DomainColumn,
-    Encoding,
-    Format,
-    Lifecycle,
     Seed,
-    Time,
-    TimeFormat,
     app,
     load,
     on_cluster,
 )
+from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
 from elision.terminal import print_json, say
 
 
 @app.command()
+@reads
 def repair(
     log: Annotated[str, typer.Argument(help="Event log: csv, tsv, parquet, xes or jsonl.")],
     output: Annotated[
@@ -50,14 +44,7 @@ def repair(
     ] = False,
     seed: Seed = 0,
     dask: Dask = None,
-    format: Format = None,  # noqa: A002
-    case: Case = None,
-    activity: Activity = None,
-    time: Time = None,
-    time_format: TimeFormat = None,
-    domain_column: DomainColumn = None,
-    lifecycle: Lifecycle = "complete",
-    encoding: Encoding = "utf-8",
+    reading: Reading = NOTHING,
     as_json: AsJson = False,
 ) -> None:
     """Put back into an event log what was done and not recorded.
@@ -74,14 +61,7 @@ def repair(
         "omission": omission,
         "threshold": 0.5 if most_probable else threshold,
         "random_state": seed,
-        "format": format,
-        "case": case,
-        "activity": activity,
-        "time": time,
-        "time_format": time_format,
-        "domain": domain_column,
-        "lifecycle": lifecycle,
-        "encoding": encoding,
+        **reading,
     }
     with on_cluster(dask):
         if script is not None:

@@ -46,7 +46,6 @@ def follow(
     if output.is_dir() or not output.parent.is_dir():
         problem = "a folder came" if output.is_dir() else "its folder does not exist"
         raise InputError(f"{problem}, expected a file for the script", where=str(output))
-    options = {"domain" if name == "domain_column" else name: reading[name] for name in reading}
     shown = _Shown(output, as_json=as_json)
     try:
         with _terminated():
@@ -54,7 +53,7 @@ def follow(
                 source,
                 output,
                 learn.stream.StreamLearner(**settings),
-                options=options,
+                options=reading,
                 batch=batch or BATCH,
                 domain=domain,
                 resume=resume,
