@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from elision.errors import InputError
 from elision.show._boxes import BOLD, PLAIN, SIZES
 from elision.show.outline_svg import DARK, LIGHT
-from elision.show.raster import (
-    DOTS_PER_PIXEL,
-    LARGEST,
-    POINTS,
-    SVG,
-    _dashes,
-    _fonts,
-    _points,
-    _walk,
-)
+from elision.show.raster import POINTS, SVG, _dashes, _points, _walk, painted
 
 if TYPE_CHECKING:
     from elision.show.layout import Box
@@ -43,36 +31,13 @@ def rendered_outline(svg: str, kind: str, *, dark: bool = False) -> bytes:
     InputError
         If matplotlib is missing or the picture too large.
     """
-    try:
-        matplotlib = import_module("matplotlib")
-        figure_module = import_module("matplotlib.figure")
-    except ImportError:
-        raise InputError(
-            f"a {kind.upper()} needs matplotlib, which is not installed",
-            hint='pip install "elision[draw]", or draw an .svg',
-        ) from None
-    root = ET.fromstring(svg)  # noqa: S314 - we wrote it
-    width, height = float(root.attrib["width"]), float(root.attrib["height"])
-    if kind == "png" and max(width, height) * DOTS_PER_PIXEL > LARGEST:
-        raise InputError(
-            f"the picture of {width:.0f} x {height:.0f} pixels is too large for a PNG",
-            hint="draw an .svg or .pdf",
-        )
-    # Settings that would make the bytes depend on the user's configuration are set back.
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update({"pdf.fonttype": 42, "font.family": _fonts()})
-        warnings.simplefilter("ignore")  # a letter that no font has is drawn as a box
-        figure = figure_module.Figure(figsize=(width / 96, height / 96))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set_axis_off()
-        axes.set_xlim(0, width)
-        axes.set_ylim(height, 0)
-        _Painter(axes, DARK if dark else LIGHT).paint(root)
-        file = io.BytesIO()
-        metadata = {"CreationDate": None} if kind == "pdf" else {"Software": None}
-        figure.savefig(file, format=kind, dpi=96 * DOTS_PER_PIXEL, metadata=metadata)
-    return file.getvalue()
+    colours = DARK if dark else LIGHT
+    return painted(
+        svg,
+        kind,
+        lambda axes, root: _Painter(axes, colours).paint(root),
+        hint="draw an .svg or .pdf",
+    )
 
 
 class _Painter:

@@ -14,7 +14,7 @@ from elision.show.layout import Box
 from elision.show.svg import DARK, LIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOTS_PER_PIXEL = 2
@@ -56,6 +56,20 @@ def rendered(svg: str, kind: str, *, dark: bool = False) -> bytes:
     InputError
         If matplotlib is missing or the picture too large.
     """
+    colours = DARK if dark else LIGHT
+    return painted(
+        svg,
+        kind,
+        lambda axes, root: _Painter(axes, colours).paint(root),
+        hint="draw an .svg or .pdf, or raise `least`",
+    )
+
+
+def painted(svg: str, kind: str, paint: Callable[[Any, ET.Element], None], *, hint: str) -> bytes:
+    """Let a picture be painted on axes, and return the bytes of its file.
+
+    The hint is for a picture that is too large.
+    """
     try:
         matplotlib = import_module("matplotlib")
         figure_module = import_module("matplotlib.figure")
@@ -69,7 +83,7 @@ def rendered(svg: str, kind: str, *, dark: bool = False) -> bytes:
     if kind == "png" and max(width, height) * DOTS_PER_PIXEL > LARGEST:
         raise InputError(
             f"the picture of {width:.0f} x {height:.0f} pixels is too large for a PNG",
-            hint="draw an .svg or .pdf, or raise `least`",
+            hint=hint,
         )
     # Settings that would make the bytes depend on the user's configuration are set back.
     with matplotlib.rc_context(), warnings.catch_warnings():
@@ -81,7 +95,7 @@ def rendered(svg: str, kind: str, *, dark: bool = False) -> bytes:
         axes.set_axis_off()
         axes.set_xlim(0, width)
         axes.set_ylim(height, 0)
-        _Painter(axes, DARK if dark else LIGHT).paint(root)
+        paint(axes, root)
         file = io.BytesIO()
         metadata = {"CreationDate": None} if kind == "pdf" else {"Software": None}
         figure.savefig(file, format=kind, dpi=96 * DOTS_PER_PIXEL, metadata=metadata)
