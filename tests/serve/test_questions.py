@@ -10,8 +10,7 @@ import pytest
 
 import commands
 import elision as el
-from elision.ask.declared import DECLARED
-from elision.ask.who import QUESTIONS
+from elision.ask.declared import DECLARED, QUESTIONS
 from elision.terminal import plain
 from elision.values.questions import Questions
 

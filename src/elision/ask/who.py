@@ -1,4 +1,4 @@
-"""Who answers which question: the one place that decides.
+"""Who answers a question: the one place that decides.
 
 What is asked about tellings goes to the telling model, where a script has one; what happened in
 silence to the outline that it was made from. A script with neither answers everything itself.
@@ -7,51 +7,14 @@ silence to the outline that it was made from. A script with neither answers ever
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from elision.ask.declared import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from elision.values.script import Script
-
-
-class Answerers(NamedTuple):
-    """Functions as "module:name", below `elision.ask`; all are called with the script first."""
-
-    script: str
-    telling: str | None = None
-    outline: str | None = None
-
-
-QUESTIONS = {
-    "log_probs": Answerers("score:log_probs", "telling.ahead:log_probs"),
-    "fill": Answerers("fill:fill", "telling.gaps:fill"),
-    "fill_many": Answerers("fill:fill_many", "telling.gaps:fill_many"),
-    "joint": Answerers("joint:fill_joint", "telling.gaps:fill_joint"),
-    "anywhere": Answerers("anywhere:fill_anywhere", "telling.gaps:fill_anywhere"),
-    "missing": Answerers("missing:missing", "telling.missing:missing"),
-    "next": Answerers("following:following", "telling.ahead:following"),
-    "resolve": Answerers("resolve:resolve", "telling.gaps:resolve"),
-    "order": Answerers("order:order", "telling.ordering:order"),
-    "tellings": Answerers("sample:tellings", "telling.ahead:tellings"),
-    "conform": Answerers("score:conform", "telling.conformance:conform"),
-    "evidence": Answerers("engine.evidence:evidence_of", "telling.evidence:evidence_of"),
-    "gap_chances": Answerers("engine.chances:gap_chances", "telling.gaps:chances_of_gaps"),
-    "anywhere_chances": Answerers(
-        "engine.chances:anywhere_chances", "telling.gaps:chances_anywhere"
-    ),
-    "missing_chances": Answerers(
-        "engine.chances:missing_chances", "telling.missing:chances_missing"
-    ),
-    "next_chances": Answerers("engine.chances:next_chances", "telling.ahead:chances_next"),
-    "between": Answerers("between:between", outline="outlined:between"),
-    "between_many": Answerers("between:between_many", outline="outlined:between_many"),
-    "stories": Answerers("sample:stories"),
-    "align": Answerers("align:align", outline="outlined:align"),
-    "posterior": Answerers("posterior:posterior", outline="outlined:posterior"),
-    "compare": Answerers("compare:compare"),
-}
-"""Every question: those that a telling model answers are about tellings, the rest about silence."""
 
 
 def who(script: Script, question: str) -> Callable[..., Any]:

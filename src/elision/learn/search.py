@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from elision import kernels
 from elision.learn.counts import CountsModel
+from elision.learn.scores import SCORES, LocalScore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from elision.kernels.search import Search
     from elision.learn.em import Pseudocounts
     from elision.values.observations import Packed
-
-Score: TypeAlias = Literal["exact", "approx", "marginal"]
 
 MOVES_AT_ONCE = 64
 """Moves made in compiled code before the observer hears of them, and the interpreter of Ctrl-C."""
@@ -64,7 +63,7 @@ class _Log(Protocol):
 
 def local_search(
     model: CountsModel,
-    score: Literal["approx", "marginal"],
+    score: LocalScore,
     prior: Pseudocounts,
     costs: Costs,
     never: NDArray[np.bool_] | None = None,
@@ -153,7 +152,7 @@ def exact_search(
 
 def start(
     model: CountsModel,
-    score: Score,
+    score: LocalScore,
     prior: Pseudocounts,
     costs: Costs,
     never: NDArray[np.bool_] | None = None,
@@ -186,7 +185,7 @@ def start(
             state=np.zeros(size),
         ),
         scoring=kernels.moves.Scoring(
-            kind=kernels.moves.MARGINAL if score == "marginal" else 0,
+            kind=SCORES[score].kind,
             elisions=elisions,
             transition=float(prior.transition),
             event=prior.event,

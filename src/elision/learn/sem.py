@@ -18,7 +18,8 @@ from elision.learn.backoff import Backoff, back_off
 from elision.learn.counts import CountsModel
 from elision.learn.em import Base, Converged, Prior, pseudocounts, run_em
 from elision.learn.observe import ignore
-from elision.learn.search import Costs, Score
+from elision.learn.scores import SCORES, ScoreName
+from elision.learn.search import Costs
 from elision.learn.structure import Plan, Progress, Settings, learn_structure
 from elision.scale.passes import PartedCorpus, Parts
 from elision.values.corpus import Corpus
@@ -41,8 +42,6 @@ MOST_BY_PAPER = 500
 MOST_SAMPLED = 10_000
 """Narratives of a corpus on disk that its structure is learned from."""
 
-PAPER_PRIOR = Prior(transition=1.0, emission=1.0)
-MARGINAL_PRIOR = Prior(transition=1.0, emission=0.01, elision=(1.0, 1.0), base="unigram")
 """Concentrations of the marginal score, found to be good over many domains."""
 
 
@@ -113,7 +112,7 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
     def __init__(
         self,
         *,
-        score: Score = "exact",
+        score: ScoreName = "exact",
         batch_size: int = 5,
         elisions: bool = True,
         em: bool = True,
@@ -236,8 +235,10 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
         return self.script_.log_probs(told_narratives(X))
 
     def _settings(self, narratives: int, batch_size: int | None = None) -> Settings:
-        if self.score not in ("exact", "approx", "marginal"):
-            raise InputError(f"score {self.score!r}, expected 'exact', 'approx' or 'marginal'")
+        if self.score not in SCORES:
+            known = [*map(repr, SCORES)]
+            expected = f"{', '.join(known[:-1])} or {known[-1]}"
+            raise InputError(f"score {self.score!r}, expected {expected}")
         if self.plan not in ("paper", "growing", "auto"):
             raise InputError(f"plan {self.plan!r}, expected 'paper', 'growing' or 'auto'")
         if not isinstance(self.em_steps, (int, np.integer)) or self.em_steps < 0:
@@ -264,7 +265,7 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
         )
 
     def _prior(self) -> Prior:
-        usual = MARGINAL_PRIOR if self.score == "marginal" else PAPER_PRIOR
+        usual = SCORES[self.score].prior
         prior = Prior(
             transition=_or(self.transition_pseudocount, usual.transition),
             emission=_or(self.emission_pseudocount, usual.emission),
@@ -272,13 +273,13 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
             base=_or(self.base, usual.base),
         )
         least = min(prior.transition, prior.emission, *(prior.elision or ()))
-        if self.score == "marginal" and least == 0:
-            raise InputError("a pseudocount is 0, but score='marginal' needs positive ones")
+        if SCORES[self.score].concentrations and least == 0:
+            raise InputError(f"a pseudocount is 0, but score={self.score!r} needs positive ones")
         return prior
 
     def _backoff(self) -> Backoff | None:
         if self.backoff == "auto":
-            return Backoff() if self.score == "marginal" else None
+            return Backoff() if SCORES[self.score].backs_off else None
         if self.backoff is None:
             return None
         if not isinstance(self.backoff, tuple) or len(self.backoff) != 2:

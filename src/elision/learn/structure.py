@@ -11,7 +11,8 @@ from elision.learn.constraints import learn_constraints
 from elision.learn.counts import CountsModel
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.observe import BatchDone, Moved, Stepped, ignore
-from elision.learn.search import Costs, Found, Move, Score, exact_search, local_search
+from elision.learn.scores import LocalScore, ScoreName
+from elision.learn.search import Costs, Found, Move, exact_search, local_search
 from elision.scale.passes import expected_counts
 from elision.scale.passes import log_prob as log_probs_of
 
@@ -51,7 +52,7 @@ class Settings:
     worst; the others are absorbed by their expected counts.
     """
 
-    score: Score = "exact"
+    score: ScoreName = "exact"
     batch_size: int = 5
     plan: Plan = "paper"
     elisions: bool = True
@@ -210,7 +211,7 @@ def _search(
     settings: Settings,
     observer: Callable[[Move], object],
 ) -> Found:
-    def local(score: Literal["approx", "marginal"]) -> Found:
+    def local(score: LocalScore) -> Found:
         return local_search(
             model,
             score,

@@ -14,6 +14,7 @@ from elision.learn import limits
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
+from elision.learn.scores import SCORES
 from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.pipeline.domains import learn_apart
 from elision.scale.engine import current
@@ -36,9 +37,7 @@ if TYPE_CHECKING:
 
 METHODS: dict[str, tuple[type[SEMHMM | ScriptLearner], dict[str, Any]]] = {
     "default": (ScriptLearner, {}),
-    "marginal": (SEMHMM, {"score": "marginal"}),
-    "sem": (SEMHMM, {"score": "exact"}),
-    "approx": (SEMHMM, {"score": "approx"}),
+    **{one.method: (SEMHMM, {"score": name}) for name, one in SCORES.items()},
     "bmm": (BMM, {}),
     "bmm-em": (BMMEM, {}),
 }

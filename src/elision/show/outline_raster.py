@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 from elision.show._boxes import BOLD, PLAIN, SIZES
 from elision.show.outline_svg import DARK, LIGHT
 from elision.show.raster import POINTS, SVG, _dashes, _points, _walk, painted
 
 if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
+
     from elision.show.layout import Box
 
 
