@@ -42,8 +42,6 @@ class StructureScore:
 _PAPER = Prior(transition=1.0, emission=1.0)
 
 SCORES: dict[ScoreName, StructureScore] = {
-    "exact": StructureScore("sem", _PAPER, kind=0),
-    "approx": StructureScore("approx", _PAPER, kind=0),
     "marginal": StructureScore(
         "marginal",
         Prior(transition=1.0, emission=0.01, elision=(1.0, 1.0), base="unigram"),
@@ -51,4 +49,6 @@ SCORES: dict[ScoreName, StructureScore] = {
         concentrations=True,
         backs_off=True,
     ),
+    "exact": StructureScore("sem", _PAPER, kind=0),
+    "approx": StructureScore("approx", _PAPER, kind=0),
 }

@@ -11,7 +11,6 @@ from elision.learn.constraints import learn_constraints
 from elision.learn.counts import CountsModel
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.observe import BatchDone, Moved, Stepped, ignore
-from elision.learn.scores import LocalScore, ScoreName
 from elision.learn.search import Costs, Found, Move, exact_search, local_search
 from elision.scale.passes import expected_counts
 from elision.scale.passes import log_prob as log_probs_of
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from elision.lattice import Parameters
     from elision.learn.em import Pseudocounts
     from elision.learn.observe import Observer
+    from elision.learn.scores import LocalScore, ScoreName
     from elision.values.observations import Packed
 
 Plan: TypeAlias = Literal["paper", "growing"]
