@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import elision as el
+from elision._files import shown_path
 from elision.errors import InputError
 from elision.evaluate import methods
 from elision.evaluate.cloze import (
@@ -368,20 +370,30 @@ def _cell(
 
 
 def _kept(keep: Path, plan: Plan) -> dict[Unit, list[Cell]]:
-    """Finished units of the same plan; a last line cut off by an interruption is left out."""
+    """Finished units of the same plan; a line cut off by an interruption, or damaged, is left out."""
     done: dict[Unit, list[Cell]] = {}
     if not keep.exists():
         return done
     signature = _signature(plan)
-    for line in keep.read_text().splitlines():
+    try:
+        content = keep.read_bytes()
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+        raise InputError(problem, where=shown_path(keep), hint="delete it to start anew") from None
+    for line in content.split(b"\n"):
         try:
-            record = json.loads(line)
-        except json.JSONDecodeError:
+            record = msgspec.json.decode(line, type=_Line)
+        except (ValueError, RecursionError):
             continue
-        if record.get("plan") == signature:
-            cells = [Cell(**cell) for cell in record["cells"]]
-            done[Unit(**record["unit"])] = cells
+        if record.plan == signature:
+            done[record.unit] = record.cells
     return done
+
+
+class _Line(msgspec.Struct):
+    plan: dict[str, Any]
+    unit: Unit
+    cells: list[Cell]
 
 
 def _append(keep: Path, plan: Plan, unit: Unit, cells: Sequence[Cell]) -> None:
@@ -390,8 +402,12 @@ def _append(keep: Path, plan: Plan, unit: Unit, cells: Sequence[Cell]) -> None:
         "unit": asdict(unit),
         "cells": [asdict(cell) for cell in cells],
     }
-    with keep.open("a") as file:
-        file.write(json.dumps(record) + "\n")
+    try:
+        with keep.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}"
+        raise InputError(problem, where=shown_path(keep)) from None
 
 
 def _signature(plan: Plan) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def learn_apart(
     noted = journal.complete(parts, paths) if resume else {}
     if not noted:
         journal.remove()
-    found = {domain: Learned.noted(one, paths[domain]) for domain, one in noted.items()}
+    known = {domain: Learned.noted(one, paths[domain]) for domain, one in noted.items()}
+    found = {domain: one for domain, one in known.items() if one is not None}
     jobs = [
         Job(domain, part, paths[domain]) for domain, part in parts.items() if domain not in found
     ]

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
-from elision.errors import FileFormatError, InputError
+from elision.errors import FileFormatError, InputError, shown
 from elision.observations import Packed
 from elision.scale._arrays import map_arrays, size_of
 from elision.scriptfile import check_header, check_sum, parse, with_checksum
@@ -36,6 +36,7 @@ VERSION = 1
 HEADER = "corpus.json"
 
 _BLOCK = 1 << 20
+_MOST = 2.0**53  # whole numbers up to it are exact
 _DAMAGED = "pack the narratives again"
 
 _checked: set[tuple[str, int, int]] = set()
@@ -105,17 +106,34 @@ class Part:
             if found.st_size != size_of(kinds):
                 problem = f"damaged packed corpus: {found.st_size} bytes, not {size_of(kinds)}"
                 raise FileFormatError(problem, where=where, hint=_DAMAGED)
+            offset, weight, symbol = map_arrays(self.path, kinds)
             if identity not in _checked:
                 if checksum_of(self.path) != self.sha256:
                     problem = "damaged packed corpus: the checksum does not fit"
                     raise FileFormatError(problem, where=where, hint=_DAMAGED)
+                if not self._fits(offset, weight, symbol):
+                    problem = "damaged packed corpus: narratives that the header does not speak of"
+                    raise FileFormatError(problem, where=where, hint=_DAMAGED)
                 _checked.add(identity)
-            offset, weight, symbol = map_arrays(self.path, kinds)
         except OSError as error:
             problem = f"a part of the packed corpus cannot be read: {error.strerror or error}"
             raise FileFormatError(problem, where=where, hint=_DAMAGED) from None
         place = np.arange(self.distinct)
         return Packed(symbol, offset, weight, place, np.zeros((0, self.events)))
+
+    def _fits(self, offset: NDArray[Any], weight: NDArray[Any], symbol: NDArray[Any]) -> bool:
+        """Whether compiled code, which does not look, may go by these numbers."""
+        lengths = np.diff(offset)
+        counted = (weight >= 1) & (weight <= _MOST) & (weight == np.floor(weight))
+        return bool(
+            offset[0] == 0
+            and offset[-1] == self.told
+            and (lengths >= 0).all()
+            and (np.diff(lengths) <= 0).all()
+            and (symbol < self.events).all()
+            and counted.all()
+            and int(weight.sum()) == self.narratives
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +340,12 @@ def _read_header(root: Path) -> _Header:
         problem = f"damaged packed corpus: {repr(str(error))[1:-1][:150]}"
         raise FileFormatError(problem, where=where, hint=_DAMAGED) from None
     for entry in header.parts:
-        if Path(entry.file).name != entry.file or min(entry.distinct, entry.told) < 0:
-            problem = f"damaged packed corpus: {entry.file!r} is no part"
+        numbers = (entry.narratives, entry.distinct, entry.told)
+        if Path(entry.file).name != entry.file or not 0 <= min(numbers) <= max(numbers) <= _MOST:
+            problem = f"damaged packed corpus: {shown(entry.file)} is no part"
+            raise FileFormatError(problem, where=where, hint=_DAMAGED)
+    for name in ("narratives", "distinct", "told"):
+        if getattr(header, name) != sum(getattr(entry, name) for entry in header.parts):
+            problem = f"damaged packed corpus: {name} that are not those of its parts"
             raise FileFormatError(problem, where=where, hint=_DAMAGED)
     return header
