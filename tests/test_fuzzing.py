@@ -1,9 +1,10 @@
-"""Spoiled input is taken or refused in one line: a little of `make fuzz`, and what it once found."""
+"""Spoiled input is taken or refused in one line: a little of `make fuzz`, and what it found."""
 
 from __future__ import annotations
 
 import csv
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def warn(content):
         (refuse("two\nlines"), "one short line"),
         (refuse("long" * 1000), "one short line"),
         (warn, "UserWarning"),
-        (lambda content: exit(0), "SystemExit"),
+        (lambda content: sys.exit(0), "SystemExit"),
     ],
 )
 def test_what_is_broken_is_found(take, said):
@@ -99,7 +100,7 @@ def test_what_is_not_broken_is_not():
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=lambda target: target.name)
 def test_the_same_seed_spoils_in_the_same_way(target):
-    first, again, other = ([target.spoiled(random.Random(s)) for _ in "ab"][0] for s in (1, 1, 2))
+    first, again, other = (target.spoiled(random.Random(seed)) for seed in (1, 1, 2))
     assert first == again
     assert isinstance(other, bytes)
 

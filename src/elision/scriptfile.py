@@ -224,6 +224,9 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
     if max(size, len(content)) > LARGEST_BYTES:  # a pipe or device does not tell its size
         problem = f"too large, expected a script file of at most {LARGEST_BYTES} bytes"
         raise FileFormatError(problem, where=where)
+    if not content:
+        problem = "the file is empty, expected a script file"
+        raise FileFormatError(problem, where=where, hint="elision learn writes one")
     return loads(content, where=where, checksum=checksum)
 
 

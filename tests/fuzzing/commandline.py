@@ -10,24 +10,45 @@ import io
 import json
 import os
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unittest import mock
 
-import typer.main
-
 import elision as el
-from elision.cli import app, main
+from commands import whole
+from elision import cli
 from elision.errors import InputError
 from fuzzing.spoiling import TEXTS, spoiled
 from fuzzing.targets import TARGETS, TOLD, Target, folder
 
-NUMBERS = ("0", "1", "-1", "2", "0.5", "nan", "inf", "-inf", "1e400", "1e-400", "3.0", "99999999999")
+NUMBERS = (
+    "0",
+    "1",
+    "-1",
+    "2",
+    "0.5",
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "1e-400",
+    "3.0",
+    "99999999999",
+)
 WORDS = ("", "-", "--", "?", "...", "x", "hear doorbell", "open door", "walk to door", "undo")
-FILES = ("tellings.jsonl", "script.json", "other.json", "log.csv", "log.xes", "none.json", ".", "bad")
+FILES = (
+    "tellings.jsonl",
+    "script.json",
+    "other.json",
+    "log.csv",
+    "log.xes",
+    "none.json",
+    ".",
+    "bad",
+)
 OUTPUTS = ("out.json", "out.svg", "out.csv", "no/out.json", ".", "-", "script.json", "/dev/full")
 STATUSES = {0, 1, 2}
-SLOW = {"demo", "bench", "serve"}
+ENDLESS = {"demo", "bench", "serve", "--follow"}
 """Only their help is asked for, and what they refuse: they take long, or never end."""
 
 
@@ -48,7 +69,7 @@ def _place():
 
 @cache
 def _commands():
-    return dict(typer.main.get_command(app).commands.items())
+    return dict(whole().commands.items())
 
 
 def _value(rng, parameter):
@@ -82,7 +103,7 @@ def _drawn(rng):
         if not (option and parameter.is_flag) and rng.random() < 0.97:
             more = 1 if parameter.nargs == 1 else rng.randint(0, 3)
             arguments += [_value(rng, parameter) for _ in range(more)]
-    if name in SLOW:
+    if ENDLESS & set(arguments):
         arguments.append(rng.choice(("--help", "--nothing")))
     return arguments
 
@@ -105,7 +126,7 @@ def _take(content):
         raise InputError("no arguments", where="document") from None
     if any("\0" in one for one in typed):  # the system takes none
         raise InputError("no arguments", where="document")
-    if any(one in SLOW for one in typed) and not {"--help", "--nothing"} & set(typed):
+    if any(one in ENDLESS for one in typed) and not {"--help", "--nothing"} & set(typed):
         raise InputError("not tried", where="document")
     status, out, err = _run(typed, stdin)
     assert status in STATUSES, f"exit status {status}: {err[-300:]}"
@@ -130,12 +151,13 @@ def _run(arguments, stdin):
     os.chdir(place)
     try:
         with (
+            mock.patch.object(cli, "app", partial(whole())),
             mock.patch.object(sys, "argv", ["elision", *arguments]),
             mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
-            main()
+            cli.main()
     except SystemExit as end:
         return end.code or 0, out.getvalue(), err.getvalue()
     finally:

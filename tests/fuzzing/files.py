@@ -14,13 +14,22 @@ import elision as el
 from elision.evaluate import bench
 from elision.learn.checkpoint import Checkpoint
 from elision.learn.observe import BatchDone
-from elision.learning import Learned
 from elision.learn.streamfile import load_state, save_state
+from elision.learning import Learned
 from elision.scale.journal import NAME, Journal
 from elision.scriptfile import dumps, loads
 from fuzzing.spoiling import spoiled
-from fuzzing.targets import STORIES, TARGETS, TOLD, Target, folder, resealed, target, written
-
+from fuzzing.targets import (
+    STORIES,
+    TARGETS,
+    TOLD,
+    Target,
+    check_line,
+    folder,
+    resealed,
+    target,
+    written,
+)
 
 # ---- scripts
 
@@ -48,7 +57,7 @@ def asked(script):
         script.between(told)
         str(script.outline())
     except el.InputError as error:  # a telling that the script cannot tell
-        assert len(str(error).splitlines()) == 1, str(error)
+        check_line(error)
     return script
 
 
@@ -195,7 +204,11 @@ def _repacked(content):
     """The checksum of the part into the header, and then that of the header."""
     header, _, part = content.partition(b"\n@part@")
     digest = hashlib.sha256(part).hexdigest().encode()
-    return resealed(re.sub(rb'("sha256": ")[0-9a-f]{64}', rb"\g<1>" + digest, header)) + b"\n@part@" + part
+    return (
+        resealed(re.sub(rb'("sha256": ")[0-9a-f]{64}', rb"\g<1>" + digest, header))
+        + b"\n@part@"
+        + part
+    )
 
 
 class _PackedTarget(Target):

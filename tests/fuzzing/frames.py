@@ -50,8 +50,17 @@ def _described():
     times = list(range(len(rows)))
     tables = [
         {"case": ["whole", case], "activity": ["text", told], "time": ["second", times]},
-        {"case": ["text", [str(k) for k in case]], "activity": ["kind", told], "time": ["nano", times]},
-        {"id": ["byte", case], "event": ["large", told], "date": ["day", times], "domain": ["text", told]},
+        {
+            "case": ["text", [str(k) for k in case]],
+            "activity": ["kind", told],
+            "time": ["nano", times],
+        },
+        {
+            "id": ["byte", case],
+            "event": ["large", told],
+            "date": ["day", times],
+            "domain": ["text", told],
+        },
         {"case": ["number", [float(k) for k in case]], "activity": ["whole", times]},
         {"events": ["lists", TOLD[:3]], "domain": ["text", ["a", "a", "b"]]},
     ]
@@ -112,7 +121,9 @@ class _FrameTarget(Target):
             document["columns"][name][0] = rng.choice(sorted(KINDS))
             document["library"] = rng.choice(LIBRARIES)
             if rng.random() < 0.3:
-                document["options"][rng.choice(OPTIONS)] = rng.choice((name, "", "complete", 3, None))
+                document["options"][rng.choice(OPTIONS)] = rng.choice(
+                    (name, "", "complete", 3, None)
+                )
             content = json.dumps(document).encode()
         return spoiled(rng, content, "json") if rng.random() < 0.8 else content
 

@@ -12,25 +12,74 @@ import io
 import json
 import struct
 import zlib
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 TEXTS = (
     *("", " ", "\t", "\n", "\r", "\0", "\x1b[31m", "\x85", "\u2028", "\u202e", "\ufeff", "\ufffd"),
     *("\udc80", "\ud800", "😀", "e\u0301", "ǆ", "İ", "ß", "水" * 50, "a" * 5000, "?", "...", "|"),
-    *("nan", "inf", "-inf", "1e999", "-1", "0", "1_000", "１２", "9" * 5000, "true", "null", "None"),
+    *(
+        "nan",
+        "inf",
+        "-inf",
+        "1e999",
+        "-1",
+        "0",
+        "1_000",
+        "１２",
+        "9" * 5000,
+        "true",
+        "null",
+        "None",
+    ),
     *("../../x", "/dev/zero", "C:\\x", "a.json", "[red]x[/red]", "%s%n{0}", "<b>&amp;", "'\"`;--"),
-    *("2020-01-01", "2020-13-45", "0000-00-00", "9999-12-31T23:59:60+99:99", "1e18", "-99999999999"),
+    *(
+        "2020-01-01",
+        "2020-13-45",
+        "0000-00-00",
+        "9999-12-31T23:59:60+99:99",
+        "1e18",
+        "-99999999999",
+    ),
     *("start", "end", "case", "activity", "time", "events", "steps", "domain", "id"),
 )
 NUMBERS = (0, -0.0, 1, -1, 0.5, 2, 3, 5e-324, 1e-320, 1 - 2**-53, 1 + 2**-52, 1e16, 1e308, -1e308)
 WHOLES = (2**31 - 1, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**30)
-RAW = ("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 400, "9" * 5000, "1e-999", "00", "1.")
+RAW = (
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "1e999",
+    "-1e999",
+    "9" * 400,
+    "9" * 5000,
+    "1e-999",
+    "00",
+    "1.",
+)
 TOKENS = {
     "json": ("{", "}", "[", "]", ",", ":", '"', "\\u", "\\ud800", "null", "true", *RAW),
     "table": (",", ";", "\t", "|", '"', '""', "\n", "\r", "\r\n", "\0", '"a\nb"', ",,,", "\ufeff"),
     "xml": (
-        *("<", ">", "/>", "</", "&", "&lt;", "&#0;", "&#x110000;", "<![CDATA[", "]]>", "<!--", "-->"),
-        *('<!DOCTYPE a [<!ENTITY b "c">]>', "&b;", "<?xml version='1.0' encoding='utf-7'?>", 'key=""'),
+        *(
+            "<",
+            ">",
+            "/>",
+            "</",
+            "&",
+            "&lt;",
+            "&#0;",
+            "&#x110000;",
+            "<![CDATA[",
+            "]]>",
+            "<!--",
+            "-->",
+        ),
+        *(
+            '<!DOCTYPE a [<!ENTITY b "c">]>',
+            "&b;",
+            "<?xml version='1.0' encoding='utf-7'?>",
+            'key=""',
+        ),
     ),
     "text": ("\n\n", "\r", "\f", ". ", "?", "...", "|", "\ufeff", "and then "),
 }
@@ -50,7 +99,7 @@ def spoiled(rng, content, kind, others=()):
 # ---- bytes
 
 
-def bytes_changed(rng, content, kind, others=()):
+def bytes_changed(rng, content, kind, others=()):  # noqa: PLR0911 - a way each
     """Return bytes with one change."""
     first, last = sorted((rng.randint(0, len(content)), rng.randint(0, len(content))))
     if rng.random() < 0.8:  # mostly a few only
@@ -59,7 +108,9 @@ def bytes_changed(rng, content, kind, others=()):
     way = rng.randrange(9)
     if way == 0 and content:
         place = rng.randrange(len(content))
-        return content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
+        return (
+            content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
+        )
     if way == 1:
         return before + after
     if way == 2:
@@ -274,8 +325,8 @@ def table_changed(rng, content):
 def xml_changed(rng, content):
     """Return an XML document with an element or attribute changed."""
     try:
-        root = ElementTree.fromstring(content)  # noqa: S314 - our own
-    except (ElementTree.ParseError, ValueError, LookupError):
+        root = ET.fromstring(content)  # noqa: S314 - our own
+    except (ET.ParseError, ValueError, LookupError):
         return None
     elements = list(root.iter())
     element, other = rng.choice(elements), rng.choice(elements)
@@ -283,7 +334,7 @@ def xml_changed(rng, content):
     if way == 0:
         element.clear()
     elif way == 1:
-        element.append(ElementTree.fromstring(ElementTree.tostring(other)))  # noqa: S314
+        element.append(ET.fromstring(ET.tostring(other)))  # noqa: S314
     elif way == 2:
         element.tag = other.tag
     elif way == 3 and element.attrib:
@@ -293,12 +344,12 @@ def xml_changed(rng, content):
     elif way == 5:
         inner = element
         for _ in range(rng.choice((3, 100, 400))):
-            inner = ElementTree.SubElement(inner, other.tag, dict(other.attrib))
+            inner = ET.SubElement(inner, other.tag, dict(other.attrib))
     elif element.attrib:
         name = rng.choice(sorted(element.attrib))
         element.set(name, rng.choice((_xml_text(rng), str(rng.choice((*NUMBERS, *WHOLES))))))
     try:
-        return ElementTree.tostring(root)
+        return ET.tostring(root)
     except (ValueError, TypeError, RecursionError):
         return None
 

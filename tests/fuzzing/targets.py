@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 TOLD = [list(one) for one in el.examples.doorbell_tellings()[:6]]
 STORIES = [
     {"steps": ["Hear the bell.", "Walk to the door.", "Open it."], "domain": "bell", "id": "1"},
-    {"steps": ["The bell rings.", "Go to the door.", "Open the door."], "domain": "bell", "id": "2"},
+    {
+        "steps": ["The bell rings.", "Go to the door.", "Open the door."],
+        "domain": "bell",
+        "id": "2",
+    },
 ]
 _SUM = re.compile(rb'("checksum": ?"sha256:)([0-9a-f]{64})"')
 
@@ -101,6 +105,11 @@ def resealed(content):
     start, end = found.span(2)
     zeros = content[:start] + b"0" * 64 + content[end:]
     return zeros[:start] + hashlib.sha256(zeros).hexdigest().encode() + zeros[end:]
+
+
+def check_line(error):
+    """What is wrong is said in one line."""
+    assert len(str(error).splitlines()) == 1, str(error)
 
 
 # ---- readers
@@ -200,11 +209,15 @@ def _gzip(content):
 @target("lines", "lines", lambda: [*_jsonl(), *_texts()])
 def _arriving(content):
     lines = Lines("stdin", {})
-    found = [one for place in range(0, len(content), 97) for one in lines.feed(content[place : place + 97])]
+    found = [
+        one
+        for place in range(0, len(content), 97)
+        for one in lines.feed(content[place : place + 97])
+    ]
     found += lines.finish()
     for one in found:
         if isinstance(one, el.InputError):
-            assert len(str(one).splitlines()) == 1, str(one)
+            check_line(one)
     return found
 
 
@@ -219,7 +232,7 @@ def _log(name, kind, seeds, suffixes):
             try:
                 more.write(folder() / f"log{suffix}")
             except el.InputError as error:  # not every log can be written in every format
-                assert len(str(error).splitlines()) == 1, str(error)
+                check_line(error)
         return log
 
 
@@ -228,7 +241,9 @@ _log("xes", "xml", _xes, (".xes", ".csv"))
 _log("jsonl", "lines", _jsonl, (".jsonl", ".csv"))
 
 
-@target("types", "table", lambda: [b"domain\ttype\tsentence\ttimes\nbell\tring\tHear the bell.\t2\n"])
+@target(
+    "types", "table", lambda: [b"domain\ttype\tsentence\ttimes\nbell\tring\tHear the bell.\t2\n"]
+)
 def _types(content):
     table = HandTypes.read(written("types.tsv", content))
     return table.labels(el.read(STORIES))

@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 
 
 def tried(target, content):
-    """Give bytes to a target.
+    """Give bytes to a target; once more if it took too long, as kernels may have been compiled.
 
     Raises
     ------
@@ -48,6 +48,17 @@ def tried(target, content):
         If something other than an `ElisionError` of one line comes of it, a warning, or it takes
         too long or too much.
     """
+    found = _tried(target, content)
+    if found.seconds > SLOWEST:
+        found = _tried(target, content)
+    if found.seconds > SLOWEST:
+        raise BrokenError(f"{found.seconds:.1f} seconds")
+    if found.megabytes > MOST_MEMORY:
+        raise BrokenError(f"{found.megabytes:.0f} MB more")
+    return found
+
+
+def _tried(target, content):
     before, begun = _peak(), time.process_time()
     accepted = True
     try:
@@ -67,12 +78,7 @@ def tried(target, content):
         if isinstance(error, KeyboardInterrupt):
             raise
         raise BrokenError(f"{type(error).__name__}: {str(error)[:300]}") from error
-    seconds, grown = time.process_time() - begun, _peak() - before
-    if seconds > SLOWEST:
-        raise BrokenError(f"{seconds:.1f} seconds")
-    if grown > MOST_MEMORY:
-        raise BrokenError(f"{grown:.0f} MB more")
-    return Outcome(accepted, seconds, grown)
+    return Outcome(accepted, time.process_time() - begun, _peak() - before)
 
 
 def _peak():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.ask._checks import share_of, whole
+from elision.ask._checks import MOST_DRAWN, share_of, whole
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
 from elision.ask.hops import Hops, Tables, visits
@@ -106,7 +106,7 @@ class Examiner:
         random_state: int,
     ) -> None:
         self._false_alarms = share_of(false_alarms, "false_alarms")
-        self._samples = whole(samples, "samples")
+        self._samples = whole(samples, "samples", most=MOST_DRAWN)
         self._seed = whole(random_state, "random_state")
         self._script = script
         self._unknown: Unknown = unknown

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision.ask._checks import probability
 from elision.ask._filters import first_filter
 from elision.ask.between import Story, unsaid_of
 from elision.ask.fill import emission_shares
@@ -47,6 +48,7 @@ def between(
 
         (a(i) onward)(k) E(k) (onward told(i + 1) b(i + 1))(k).
     """
+    least = probability(least, "least")
     items = single(hear(script, narrative, unknown=unknown), "between")
     Packer(script.events).pack([items])  # complains of what is no observation
     size = script.size

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask import _html
+from elision.ask import _checks, _html
 from elision.ask._at_once import in_slices
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, hear_all, impossible, name_of, single
@@ -163,6 +163,7 @@ def between(
       (say goodbye, 34%)
       (close door, 100%)
     """
+    ways = _checks.whole(ways, "ways", most=_checks.MOST_WAYS)
     if not finished:
         from elision.ask import _unfinished  # noqa: PLC0415 - it makes the same story
 
@@ -205,6 +206,7 @@ def between_many(
 
 def _stories(script: Script, heard: list[Heard], least: float) -> list[Story | None]:
     """The story of each narrative, None where the script cannot tell it."""
+    least = _checks.probability(least, "least")
     items = [single(one, "between") for one in heard]
     packed = Packer(script.events).pack(items)
     shares = emission_shares(script.emission)

@@ -26,6 +26,7 @@ from elision.cli.app import (
     Time,
     TimeFormat,
     app,
+    check_place,
     on_cluster,
     read,
 )
@@ -391,6 +392,7 @@ def events(
     import elision as el  # noqa: PLC0415
     from elision.text.hand import write_types  # noqa: PLC0415
 
+    check_place(output)
     corpus = read(
         narratives,
         format=format,

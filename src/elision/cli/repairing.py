@@ -20,6 +20,7 @@ from elision.cli.app import (
     Time,
     TimeFormat,
     app,
+    check_place,
     load,
     on_cluster,
 )
@@ -67,11 +68,14 @@ def repair(
 
     Example: `elision repair log.csv -o repaired.csv`
     """
+    from elision.eventlog.writing import format_of  # noqa: PLC0415
     from elision.repairing import repair as repaired  # noqa: PLC0415
     from elision.repairing import repair_stream  # noqa: PLC0415
 
     if most_probable and threshold is not None:
         raise InputError("both --threshold and --most-probable, expected one of them")
+    check_place(output)
+    format_of(output)
     options: dict[str, Any] = {
         "omission": omission,
         "threshold": 0.5 if most_probable else threshold,

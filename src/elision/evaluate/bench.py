@@ -165,7 +165,8 @@ def _domains(path: str, min_narratives: int) -> dict[str, Corpus]:
         found[name] = part
     if not found:
         raise InputError(
-            f"no domain has {min_narratives} narratives of two events or more",
+            f"no domain has {min_narratives} narratives of two events or more,"
+            f" and {LEAST_TYPES} different events",
             where=path,
             hint="lower --min-narratives",
         )
@@ -238,7 +239,8 @@ def _measured(
                 _measure_unit(unit, corpora[unit.corpus][unit.domain], costs[unit.corpus], plan),
             )
         return
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _single_thread) as pool:
+    processes = max(1, min(jobs, len(units)))
+    with ProcessPoolExecutor(processes, get_context("spawn"), _single_thread) as pool:
         waiting = {
             pool.submit(
                 _measure_unit, unit, corpora[unit.corpus][unit.domain], costs[unit.corpus], plan
@@ -370,7 +372,7 @@ def _cell(
 
 
 def _kept(keep: Path, plan: Plan) -> dict[Unit, list[Cell]]:
-    """Finished units of the same plan; a line cut off by an interruption, or damaged, is left out."""
+    """Finished units of the same plan; lines that were cut off or damaged are left out."""
     done: dict[Unit, list[Cell]] = {}
     if not keep.exists():
         return done
