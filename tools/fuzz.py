@@ -112,7 +112,7 @@ def smaller(target: Any, content: bytes, kind: str) -> bytes:
             else:
                 place += size
         size //= 2
-    return content
+    return bytes(target.whole(content))
 
 
 def breaks(target: Any, content: bytes, kind: str) -> bool:

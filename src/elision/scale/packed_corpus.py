@@ -209,7 +209,11 @@ class PackedCorpus:
             for number, one in enumerate(header.parts)
         )
         for part in parts:
-            if not part.path.is_file():
+            try:
+                there = part.path.is_file()
+            except (OSError, ValueError):  # a name that no file can have
+                there = False
+            if not there:
                 problem = "damaged packed corpus: a part is missing"
                 raise FileFormatError(problem, where=shown_path(part.path), hint=_DAMAGED)
         return cls(
