@@ -200,7 +200,12 @@ SCRIPT_ROWS = [
         "cannot be read: Is a directory",
     ),
     Row("a directory for a script", ONE_OR_MORE, REFUSED, "no script file in this folder"),
-    Row("an empty script", ALL_ASKING, REFUSED, "the file is empty, expected a script file"),
+    Row(
+        "an empty script",
+        ALL_ASKING,
+        REFUSED,
+        "no script file: the file is empty (elision learn writes one)",
+    ),
     Row("narratives for a script", ALL_ASKING, REFUSED, "no script file: "),
     Row("half a script", ALL_ASKING, REFUSED, "no script file: "),
     Row(

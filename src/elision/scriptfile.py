@@ -225,7 +225,7 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
         problem = f"too large, expected a script file of at most {LARGEST_BYTES} bytes"
         raise FileFormatError(problem, where=where)
     if not content:
-        problem = "the file is empty, expected a script file"
+        problem = "no script file: the file is empty"
         raise FileFormatError(problem, where=where, hint="elision learn writes one")
     return loads(content, where=where, checksum=checksum)
 
