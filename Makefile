@@ -9,7 +9,7 @@ CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 # Files go to as many processes as there are processors.
 PARALLEL := -q -n auto --dist loadfile
 
-.PHONY: demo test lint types kernels unit interpreted bench bench-results results docs test-lowest coverage clean clean-cache
+.PHONY: demo test lint types kernels unit interpreted fuzz bench bench-results results docs test-lowest coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
@@ -38,6 +38,12 @@ unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
 interpreted: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) -m numerical
+
+# Spoiled input for every reader, file format and command, SECONDS each; what breaks is kept in tests/data/fuzz.
+SECONDS ?= 60
+
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python tools/fuzz.py $(TARGETS) --seconds $(SECONDS)
 
 # LOGS are event logs to open outlines of elsewhere, to predict next events of and to repair; by
 # default one is drawn for the first. Peers are jax and pm4py, which nothing else needs.

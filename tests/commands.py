@@ -12,11 +12,14 @@ import subprocess
 import sys
 import termios
 import time
+from functools import cache, partial
 from pathlib import Path
 
 import msgspec
 import pytest
+import typer.main
 
+from elision import cli
 from elision.cli import main
 
 COMMAND = (
@@ -35,6 +38,16 @@ def run(monkeypatch, capsys, *arguments, stdin=b""):
     with pytest.raises(SystemExit) as ended:
         main()
     return ended.value.code or 0, *capsys.readouterr()
+
+
+def quick(monkeypatch):
+    """Put the commands together once, not for each that is run: it takes most of the time."""
+    monkeypatch.setattr(cli, "app", partial(whole()))
+
+
+@cache
+def whole():
+    return typer.main.get_command(cli.app)
 
 
 def refused(answer):

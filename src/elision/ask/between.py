@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision import _html, ask
+from elision.ask.engine import checks
 from elision.ask.engine.at_once import in_slices
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, hear_all, impossible, name_of, single
@@ -163,6 +164,7 @@ def between(
       (say goodbye, 34%)
       (close door, 100%)
     """
+    ways = checks.whole(ways, "ways", most=checks.MOST_WAYS)
     if not finished:
         return ask.engine.unfinished.between(script, narrative, unknown=unknown, least=least)
     heard = hear(script, narrative, unknown=unknown)
@@ -201,6 +203,7 @@ def between_many(
 
 def _stories(script: Script, heard: list[Heard], least: float) -> list[Story | None]:
     """The story of each narrative, None where the script cannot tell it."""
+    least = checks.probability(least, "least")
     items = [single(one, "between") for one in heard]
     packed = Packer(script.events).pack(items)
     shares = emission_shares(script.emission)

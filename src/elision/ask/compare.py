@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision import _html
-from elision.ask.engine.checks import whole
+from elision.ask.engine.checks import MOST_DRAWN, whole
 from elision.ask.engine.hops import Hops
 from elision.ask.engine.matching import changes, match_states
 from elision.ask.engine.outline_differences import differences
@@ -184,7 +184,7 @@ def compare(
     >>> print(found.changes[0])
     hear doorbell: silent 30% -> 24%
     """
-    samples = whole(samples, "samples", 2)
+    samples = whole(samples, "samples", 2, MOST_DRAWN)
     seeds = np.random.SeedSequence(whole(random_state, "random_state")).spawn(2)
     ratios = []
     for drawn_from, against, seed in ((script, other, seeds[0]), (other, script, seeds[1])):

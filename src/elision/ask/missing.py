@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision import _html, ask
+from elision.ask.engine.checks import probability
 from elision.ask.heard import hear, name_of, single
-from elision.errors import InputError
-from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -128,8 +127,7 @@ def found_missing(
     unknown: Unknown,
 ) -> Omissions:
     """Make the answer from the probabilities of any place and event, asked again after each."""
-    if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
-        raise InputError(f"least is {short(least)}, expected a probability")
+    least = probability(least, "least")
     items = single(hear(script, narrative, unknown=unknown), "missing")
     chances = chances_of(items)
     places = tuple(

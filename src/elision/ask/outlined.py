@@ -18,6 +18,7 @@ import numpy as np
 from elision.ask import align as _align
 from elision.ask import posterior as _posterior
 from elision.ask.between import Story, Unsaid
+from elision.ask.engine import checks
 from elision.ask.engine.unfinished import prefix_log_prob
 from elision.ask.heard import hear, hear_all, name_of, single
 from elision.ask.joint import Course
@@ -66,6 +67,7 @@ def between(
       (let visitor in, 72%)
       (close door, 97%)
     """
+    ways = checks.whole(ways, "ways", most=checks.MOST_WAYS)
     items = single(hear(script, narrative, unknown=unknown), "between")
     whole = script.log_probs([items])[0] if finished else prefix_log_prob(script, items)
     return _story(script, items, float(whole), least, ways, finished=finished)
@@ -152,6 +154,7 @@ def _story(
     *,
     finished: bool,
 ) -> Story:
+    least = checks.probability(least, "least")
     outline = _outline(script)
     steps = steps_told(outline, [_event(item) for item in items])
     if all(isinstance(item, str) for item in items):

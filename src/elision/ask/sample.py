@@ -10,6 +10,7 @@ import numpy as np
 
 from elision import _html, kernels
 from elision.ask.engine.chain import Chain
+from elision.ask.engine.checks import MOST_DRAWN
 from elision.ask.heard import hear
 from elision.errors import InputError
 from elision.values.observations import short
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from elision.ask.heard import Item
     from elision.values.observations import Unknown
     from elision.values.script import Script
+
+LONGEST = 10_000
+"""Events that a telling can be asked to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +150,9 @@ def condition(
         return [...] if given is None else hear(script, given, unknown=unknown).items
     if given is not None:
         raise InputError("both a length and a narrative are given, expected one of them")
-    if isinstance(length, bool) or not isinstance(length, int) or length < 0:
-        raise InputError(f"length is {short(length)}, expected a whole number from 0")
+    if isinstance(length, bool) or not isinstance(length, int) or not 0 <= length <= LONGEST:
+        problem = f"length is {short(length)}, expected a whole number from 0 to {LONGEST}"
+        raise InputError(problem)
     return [None] * length
 
 
@@ -180,8 +185,8 @@ def _draw(
 
 def check_drawing(n: int, random_state: object) -> np.random.Generator:
     """Check how many are to be drawn, and return what draws them."""
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise InputError(f"n is {short(n)}, expected a whole number from 0")
+    if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= MOST_DRAWN:
+        raise InputError(f"n is {short(n)}, expected a whole number from 0 to {MOST_DRAWN:,}")
     if isinstance(random_state, np.random.Generator):
         return random_state
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 import elision as el
 from elision import ask, files, scale
+from elision._files import shown_path
 from elision.errors import InputError
 from elision.terminal import err, out, print_json, printable, say
 
@@ -151,7 +152,22 @@ def _without_stretches(items: list[Item], question: str) -> list[Observation]:
     return cast("list[Observation]", items)
 
 
+def typed(text: str) -> str:
+    r"""Return what was typed in UTF-8 where the system's own encoding is another, such as ASCII.
+
+    Examples
+    --------
+    >>> typed("l\udcc3\udca4uten")
+    'läuten'
+    """
+    try:
+        return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode()
+    except UnicodeError:
+        return text
+
+
 def _item(text: str) -> Item:
+    text = typed(text)
     if not text.strip():
         raise InputError("an item of the telling is empty", hint="put ? where an event is missing")
     return None if text == "?" else ... if text == "..." else text
@@ -191,6 +207,21 @@ def on_cluster(where: str | None) -> AbstractContextManager[object]:
     return scale.engine.on(where)
 
 
+def check_place(*outputs: Path | None) -> None:
+    """Refuse, before any work is done, to write where nothing can be."""
+    for output in outputs:
+        if output is None:
+            continue
+        if output.is_dir():
+            raise InputError("this is a directory; expected a file", where=shown_path(output))
+        if output.exists() and not output.is_file():
+            problem = "cannot be written: there is something other than a file"
+            raise InputError(problem, where=shown_path(output))
+        if not output.parent.is_dir():
+            problem = f"no folder {shown_path(output.parent)!r} to write to"
+            raise InputError(problem, where=shown_path(output))
+
+
 def unknown(ignore: bool) -> Unknown:
     """Return how questions are told to treat events that the script does not know."""
     return "ignore" if ignore else "error"
@@ -207,9 +238,12 @@ def read(source: str, *, sentences: bool | None = None, **reading: Any) -> Corpu
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")
-_KEYWORD = re.compile(r"\b(format|case|activity|time_format|time|domain|encoding)=(?:'([^']*)')?")
+_KEYWORD = re.compile(
+    r"\b(format|case|activity|time_format|time|domain|encoding|omission)=(?:'([^']*)')?"
+)
 _WORDINGS = {
     "put None ": "put ? ",
+    "this corpus gives events; use .events": "these are events already: elision learn takes them",
     "unknown='ignore' leaves": "--ignore-unknown leaves",
     "raise `least`": "raise --least",
     "give weights by event": "put ? for what is vague",

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from elision import evaluate
-from elision.cli.app import Dask, app, on_cluster, reply
+from elision.cli.app import Dask, app, check_place, on_cluster, reply
 from elision.terminal import Number, cell, err, make_table, out
 
 
@@ -24,10 +24,12 @@ def bench(
         typer.Option(help="What is asked: one (always), two, three, anywhere, hidden or next."),
     ] = None,
     batch: Annotated[list[int] | None, typer.Option(help="Batch size r.", min=1)] = None,
-    seeds: Annotated[int, typer.Option(help="Number of splits.", min=1)] = 3,
+    seeds: Annotated[int, typer.Option(help="Number of splits.", min=1, max=1000)] = 3,
     min_narratives: Annotated[int, typer.Option(help="Least size of a domain.", min=5)] = 50,
     max_train: Annotated[int | None, typer.Option(help="Most training narratives.", min=2)] = None,
-    jobs: Annotated[int, typer.Option(help="Worker processes.", min=1)] = os.cpu_count() or 1,
+    jobs: Annotated[int, typer.Option(help="Worker processes.", min=1, max=1024)] = (
+        os.cpu_count() or 1
+    ),
     dask: Dask = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print all results as JSON, and no tables.")
@@ -46,6 +48,7 @@ def bench(
 
     Example: `elision bench stories.jsonl --batch 5 --task hidden --task next -o results.json`
     """
+    check_place(output, html_file)
     with on_cluster(dask):
         result = evaluate.command.run_benchmark(
             corpora,

@@ -20,6 +20,7 @@ from elision.cli.app import (
     Seed,
     Sentences,
     app,
+    check_place,
     on_cluster,
     read,
 )
@@ -349,6 +350,7 @@ def events(
 
     Example: `elision events stories.jsonl -o events.jsonl`
     """
+    check_place(output)
     corpus = read(narratives, sentences=sentences, **reading)
     if domain is not None:
         corpus = corpus.domain(domain)

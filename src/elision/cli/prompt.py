@@ -18,6 +18,7 @@ from elision.cli.app import (
     load,
     show_heard,
     told,
+    typed,
     unknown,
     worded,
 )
@@ -250,7 +251,7 @@ def _typed() -> Iterator[str]:
 def piped() -> Iterator[str]:
     """Lines of standard input."""
     try:
-        yield from sys.stdin
+        yield from map(typed, sys.stdin)
     except UnicodeDecodeError as error:
         raise InputError(f"no {error.encoding} text", where="standard input") from None
 

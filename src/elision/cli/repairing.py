@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from elision import repairing
+from elision import eventlog, repairing
 from elision.cli.app import (
     AsJson,
     Dask,
     Seed,
     app,
+    check_place,
     load,
     on_cluster,
 )
@@ -57,6 +58,8 @@ def repair(
     """
     if most_probable and threshold is not None:
         raise InputError("both --threshold and --most-probable, expected one of them")
+    check_place(output)
+    eventlog.writing.format_of(output)
     options: dict[str, Any] = {
         "omission": omission,
         "threshold": 0.5 if most_probable else threshold,

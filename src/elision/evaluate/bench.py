@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import elision as el
+from elision._files import shown_path
 from elision.errors import InputError
 from elision.evaluate import methods
 from elision.evaluate.cloze import (
@@ -163,7 +165,8 @@ def _domains(path: str, min_narratives: int) -> dict[str, Corpus]:
         found[name] = part
     if not found:
         raise InputError(
-            f"no domain has {min_narratives} narratives of two events or more",
+            f"no domain has {min_narratives} narratives of two events or more,"
+            f" and {LEAST_TYPES} different events",
             where=path,
             hint="lower --min-narratives",
         )
@@ -236,7 +239,8 @@ def _measured(
                 _measure_unit(unit, corpora[unit.corpus][unit.domain], costs[unit.corpus], plan),
             )
         return
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _single_thread) as pool:
+    processes = max(1, min(jobs, len(units)))
+    with ProcessPoolExecutor(processes, get_context("spawn"), _single_thread) as pool:
         waiting = {
             pool.submit(
                 _measure_unit, unit, corpora[unit.corpus][unit.domain], costs[unit.corpus], plan
@@ -368,20 +372,30 @@ def _cell(
 
 
 def _kept(keep: Path, plan: Plan) -> dict[Unit, list[Cell]]:
-    """Finished units of the same plan; a last line cut off by an interruption is left out."""
+    """Finished units of the same plan; lines that were cut off or damaged are left out."""
     done: dict[Unit, list[Cell]] = {}
     if not keep.exists():
         return done
     signature = _signature(plan)
-    for line in keep.read_text().splitlines():
+    try:
+        content = keep.read_bytes()
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+        raise InputError(problem, where=shown_path(keep), hint="delete it to start anew") from None
+    for line in content.split(b"\n"):
         try:
-            record = json.loads(line)
-        except json.JSONDecodeError:
+            record = msgspec.json.decode(line, type=_Line)
+        except (ValueError, RecursionError):
             continue
-        if record.get("plan") == signature:
-            cells = [Cell(**cell) for cell in record["cells"]]
-            done[Unit(**record["unit"])] = cells
+        if record.plan == signature:
+            done[record.unit] = record.cells
     return done
+
+
+class _Line(msgspec.Struct):
+    plan: dict[str, Any]
+    unit: Unit
+    cells: list[Cell]
 
 
 def _append(keep: Path, plan: Plan, unit: Unit, cells: Sequence[Cell]) -> None:
@@ -390,8 +404,12 @@ def _append(keep: Path, plan: Plan, unit: Unit, cells: Sequence[Cell]) -> None:
         "unit": asdict(unit),
         "cells": [asdict(cell) for cell in cells],
     }
-    with keep.open("a") as file:
-        file.write(json.dumps(record) + "\n")
+    try:
+        with keep.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}"
+        raise InputError(problem, where=shown_path(keep)) from None
 
 
 def _signature(plan: Plan) -> dict[str, Any]:

@@ -186,7 +186,11 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
     FileFormatError
         If the file is missing, damaged, too large or of another format.
     """
-    return loads(ENVELOPE.read(path), where=shown_path(path), checksum=checksum)
+    where, content = shown_path(path), ENVELOPE.read(path)
+    if not content:
+        problem = "no script file: the file is empty"
+        raise FileFormatError(problem, where=where, hint="elision learn writes one")
+    return loads(content, where=where, checksum=checksum)
 
 
 def _pairs(row: np.ndarray[Any, np.dtype[np.float64]]) -> list[tuple[int, float]]:

@@ -29,6 +29,10 @@ ENVELOPE = Envelope(FORMAT, (VERSION,), "progress file", hint="delete it to star
 SETTINGS = ("capacity", "half_life", "false_alarms", "on_drift", "events", "random_state")
 """What a state depends on."""
 
+LARGEST = 1 << 53
+MOST_MODELS = 40
+"""Each model waits for twice as many narratives as the one before it."""
+
 Sample = list[tuple[float, int, int]]
 
 
@@ -162,7 +166,7 @@ def load_state(path: str | Path, learner: StreamLearner) -> Resumed | None:
         return None
     except FileFormatError as error:
         raise FileFormatError(error.problem, where=where, hint=ENVELOPE.hint) from None
-    except (OSError, LookupError, ValueError) as error:
+    except (OSError, LookupError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         problem = f"no progress file: {getattr(error, 'strerror', None) or error}"
@@ -187,7 +191,23 @@ def _check_settings(before: dict[str, Any], now: dict[str, Any], where: str) -> 
             )
 
 
+def _check_numbers(file: _File) -> None:
+    """Numbers that a stream may have come to; seeds are made of some of them."""
+    watch = file.watch
+    counts = [file.seen, file.learned, file.due, *(position for _, position, _ in file.sample)]
+    ranks = [rank for rank, _, _ in file.sample]
+    if watch is not None:
+        counts += [watch.began, watch.seen, watch.test_from, watch.told]
+        counts += [position for _, position, _ in watch.sample]
+        ranks += [rank for rank, _, _ in watch.sample]
+        if not 0 <= watch.models <= MOST_MODELS:
+            raise ValueError(f"{watch.models} models, expected at most {MOST_MODELS}")
+    if not all(0 <= number <= LARGEST for number in counts) or not all(map(math.isfinite, ranks)):
+        raise ValueError("a count that is none")
+
+
 def _restore(learner: StreamLearner, file: _File, where: str) -> None:
+    _check_numbers(file)
     told = [tuple(file.events[e] for e in _from_zero(one)) for one in file.narratives]
     learner.n_narratives_seen_ = file.seen
     learner.n_narratives_learned_ = file.learned
@@ -269,8 +289,12 @@ def _restored_test(file: _Test, columns: int) -> ExchangeTest:
         raise ValueError("rates that do not fit")
     test = ExchangeTest(grids, np.empty((0, columns)), rates)
     test.tested = file.tested
+    if not 0 <= test.tested <= LARGEST:
+        raise ValueError("a count that is none")
     for column, place, number in file.counts:
-        if not (0 <= column < columns and 0 <= place < grids[column].size and number >= 0):
+        if not (
+            0 <= column < columns and 0 <= place < grids[column].size and 0 <= number <= LARGEST
+        ):
             raise ValueError("counts that do not fit")
         test.counts[column, place] = number
     for name in ("capital", "run", "began"):

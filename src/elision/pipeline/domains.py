@@ -119,9 +119,10 @@ def learn_apart(
     noted = journal.complete(parts, paths) if resume else {}
     if not noted:
         journal.remove()
-    found = {
+    known = {
         domain: pipeline.learning.Learned.noted(one, paths[domain]) for domain, one in noted.items()
     }
+    found = {domain: one for domain, one in known.items() if one is not None}
     jobs = [
         Job(domain, part, paths[domain]) for domain, part in parts.items() if domain not in found
     ]

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from elision._files import file_names, shown_path
@@ -76,9 +77,26 @@ class Learned:
         return {**asdict(self), "path": str(self.path)}
 
     @classmethod
-    def noted(cls, summary: Mapping[str, Any], path: Path) -> Learned:
-        """The same from its summary."""
-        return cls(**{**summary, "path": path, "elision": tuple(summary["elision"])})
+    def noted(cls, summary: Mapping[str, Any], path: Path) -> Learned | None:
+        """The same from its summary; None if it is none."""
+        try:
+            found = msgspec.convert({**summary, "path": ""}, _Summary)
+        except (msgspec.ValidationError, UnicodeError):
+            return None
+        return cls(**{**msgspec.structs.asdict(found), "path": path})
+
+
+class _Summary(msgspec.Struct):
+    domain: str
+    path: str
+    narratives: int
+    states: int
+    edges: int
+    elision: tuple[float, float, float]
+    log_prob: float
+    constraints: int
+    violated: int
+    sample: int | None = None
 
 
 def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptLearner:

@@ -47,10 +47,11 @@ class Journal:
             try:
                 record = json.loads(line)
                 domain, print_, content = record["domain"], record["learned_from"], record["sha256"]
-                noted = record["summary"]
-            except (ValueError, TypeError, KeyError):
+                noted = dict(record["summary"])
+            except (ValueError, TypeError, KeyError, RecursionError):
                 continue
-            if domain not in parts or print_ != self._fingerprint(parts[domain]):
+            part = parts.get(domain) if isinstance(domain, str) else None
+            if part is None or print_ != self._fingerprint(part):
                 continue
             try:
                 written = paths[domain].read_bytes()

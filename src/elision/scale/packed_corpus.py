@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
-from elision.errors import FileFormatError, InputError
+from elision.errors import FileFormatError, InputError, shown
 from elision.files.envelope import Envelope
 from elision.scale._arrays import map_arrays, size_of
 from elision.values.observations import Packed
@@ -36,6 +36,7 @@ VERSION = 1
 HEADER = "corpus.json"
 
 _BLOCK = 1 << 20
+_MOST = 2.0**53  # whole numbers up to it are exact
 _DAMAGED = "pack the narratives again"
 ENVELOPE = Envelope(FORMAT, (VERSION,), "packed corpus", hint=_DAMAGED)
 
@@ -106,17 +107,34 @@ class Part:
             if found.st_size != size_of(kinds):
                 problem = f"damaged packed corpus: {found.st_size} bytes, not {size_of(kinds)}"
                 raise FileFormatError(problem, where=where, hint=_DAMAGED)
+            offset, weight, symbol = map_arrays(self.path, kinds)
             if identity not in _checked:
                 if checksum_of(self.path) != self.sha256:
                     problem = "damaged packed corpus: the checksum does not fit"
                     raise FileFormatError(problem, where=where, hint=_DAMAGED)
+                if not self._fits(offset, weight, symbol):
+                    problem = "damaged packed corpus: narratives that the header does not speak of"
+                    raise FileFormatError(problem, where=where, hint=_DAMAGED)
                 _checked.add(identity)
-            offset, weight, symbol = map_arrays(self.path, kinds)
         except OSError as error:
             problem = f"a part of the packed corpus cannot be read: {error.strerror or error}"
             raise FileFormatError(problem, where=where, hint=_DAMAGED) from None
         place = np.arange(self.distinct)
         return Packed(symbol, offset, weight, place, np.zeros((0, self.events)))
+
+    def _fits(self, offset: NDArray[Any], weight: NDArray[Any], symbol: NDArray[Any]) -> bool:
+        """Whether compiled code, which does not look, may go by these numbers."""
+        lengths = np.diff(offset)
+        counted = (weight >= 1) & (weight <= _MOST) & (weight == np.floor(weight))
+        return bool(
+            offset[0] == 0
+            and offset[-1] == self.told
+            and (lengths >= 0).all()
+            and (np.diff(lengths) <= 0).all()
+            and (symbol < self.events).all()
+            and counted.all()
+            and int(weight.sum()) == self.narratives
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +210,11 @@ class PackedCorpus:
             for number, one in enumerate(header.parts)
         )
         for part in parts:
-            if not part.path.is_file():
+            try:
+                there = part.path.is_file()
+            except (OSError, ValueError):  # a name that no file can have
+                there = False
+            if not there:
                 problem = "damaged packed corpus: a part is missing"
                 raise FileFormatError(problem, where=shown_path(part.path), hint=_DAMAGED)
         return cls(
@@ -312,6 +334,10 @@ def _read_header(root: Path) -> _Header:
         raise FileFormatError(problem, where=where, hint="elision pack makes one") from None
     header = ENVELOPE.converted(ENVELOPE.opened(content, where), _Header, where)
     for entry in header.parts:
-        if Path(entry.file).name != entry.file or min(entry.distinct, entry.told) < 0:
-            ENVELOPE.damaged(f"{entry.file!r} is no part", where)
+        numbers = (entry.narratives, entry.distinct, entry.told)
+        if Path(entry.file).name != entry.file or not 0 <= min(numbers) <= max(numbers) <= _MOST:
+            ENVELOPE.damaged(f"{shown(entry.file)} is no part", where)
+    for name in ("narratives", "distinct", "told"):
+        if getattr(header, name) != sum(getattr(entry, name) for entry in header.parts):
+            ENVELOPE.damaged(f"{name} that are not those of its parts", where)
     return header

@@ -94,7 +94,10 @@ class HandTypes:
         except (OSError, ValueError) as error:
             problem = f"cannot be read: {getattr(error, 'strerror', None) or error}"
             raise FileFormatError(problem, where=where) from None
-        rows = list(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+        try:
+            rows = list(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+        except csv.Error as error:
+            raise FileFormatError(f"no table: {error}", where=where) from None
         header = [name.strip().lower() for name in rows[0]] if rows else []
         if "sentence" not in header or "type" not in header:
             names = ", ".join(header) or "nothing"

@@ -57,7 +57,7 @@ def likeliest(
     """
     number = count()
     heap = [(-1.0, next(number), Branch(1.0, False, root))]
-    best = [0.0] * top  # a heap of the probabilities of the best whole courses seen so far
+    best: list[float] = []  # a heap of the probabilities of the best whole courses seen so far
     found: list[Branch[Node]] = []
     expanded = 0
     while heap and len(found) < top:
@@ -69,10 +69,11 @@ def likeliest(
             left = [branch, *(one for _, _, one in sorted(heap, key=lambda entry: entry[:2]))]
             return _beam(found, left, expand, top), False
         expanded += 1
-        for child in expand(branch.node, best[0]):
+        for child in expand(branch.node, best[0] if len(best) >= top else 0.0):
             heapq.heappush(heap, (-child.probability, next(number), child))
             if child.done:
-                heapq.heappushpop(best, child.probability)
+                keep = heapq.heappush if len(best) < top else heapq.heappushpop
+                keep(best, child.probability)
     return found, True
 
 

@@ -7,9 +7,15 @@ import numpy as np
 from elision.errors import InputError
 from elision.values.observations import short
 
+MOST_DRAWN = 100_000_000
+"""Tellings to draw at once: more would take all memory, or for ever."""
 
-def whole(value: object, name: str, least: int = 0) -> int:
-    """Return a whole number from ``least`` on, or complain.
+MOST_WAYS = 10_000
+"""Silent ways to find for a gap: there may be two to the number of steps."""
+
+
+def whole(value: object, name: str, least: int = 0, most: int | None = None) -> int:
+    """Return a whole number from ``least`` on, and up to ``most`` if it is given, or complain.
 
     Examples
     --------
@@ -18,6 +24,8 @@ def whole(value: object, name: str, least: int = 0) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{name} is {short(value)}, expected a whole number from {least}")
+    if most is not None and value > most:
+        raise InputError(f"{name} is {short(value)}, expected at most {most:,}")
     return int(value)
 
 
@@ -32,4 +40,18 @@ def share_of(value: object, name: str) -> float:
     number = isinstance(value, (int, float, np.integer, np.floating))
     if isinstance(value, bool) or not (number and 0 < float(value) < 1):  # type: ignore[arg-type]
         raise InputError(f"{name} is {short(value)}, expected a number between 0 and 1")
+    return float(value)  # type: ignore[arg-type]
+
+
+def probability(value: object, name: str) -> float:
+    """Return a number from 0 to 1, both included, or complain.
+
+    Examples
+    --------
+    >>> probability(1, "least")
+    1.0
+    """
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if isinstance(value, bool) or not (number and 0 <= float(value) <= 1):  # type: ignore[arg-type]
+        raise InputError(f"{name} is {short(value)}, expected a probability")
     return float(value)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision import kernels
-from elision.ask.engine.checks import share_of, whole
+from elision.ask.engine.checks import MOST_DRAWN, share_of, whole
 from elision.ask.engine.hops import Hops, Tables, visits
 from elision.ask.engine.slips import moves, slips
 from elision.ask.fill import emission_shares
@@ -107,7 +107,7 @@ class Examiner:
         random_state: int,
     ) -> None:
         self._false_alarms = share_of(false_alarms, "false_alarms")
-        self._samples = whole(samples, "samples")
+        self._samples = whole(samples, "samples", most=MOST_DRAWN)
         self._seed = whole(random_state, "random_state")
         self._script = script
         self._unknown: Unknown = unknown

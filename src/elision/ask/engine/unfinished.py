@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.ask.between import Story, unsaid_of
+from elision.ask.engine.checks import probability
 from elision.ask.engine.filters import first_filter
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, impossible, name_of, single
@@ -47,6 +48,7 @@ def between(
 
         (a(i) onward)(k) E(k) (onward told(i + 1) b(i + 1))(k).
     """
+    least = probability(least, "least")
     items = single(hear(script, narrative, unknown=unknown), "between")
     Packer(script.events).pack([items])  # complains of what is no observation
     size = script.size

@@ -1,0 +1,172 @@
+"""Spoiled input is taken or refused in one line: a little of `make fuzz`, and what it found."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import elision as el
+from elision.errors import FileFormatError
+from elision.pipeline.learning import Learned
+from elision.text.hand import HandTypes
+from fuzzing import TARGETS
+from fuzzing.files import _journal as written_journal
+from fuzzing.spoiling import spoiled
+from fuzzing.targets import Target
+from fuzzing.trial import BrokenError, tried
+
+KEPT = Path(__file__).parent / "data" / "fuzz"
+CASES = sorted(KEPT.glob("*/*"))
+EXAMPLES = {"commands": 4, "packed": 10, "text": 10}
+USUAL = 12
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def target(request):
+    """A target that has seen its seeds: some of them are good, or nothing would be tried."""
+    found = TARGETS[request.param]
+    for content in found.seeds():
+        found.warm(content)
+    return found
+
+
+def test_some_seeds_are_good(target):
+    assert any(tried(target, content).accepted for content in target.seeds())
+
+
+def test_spoiled_input_is_taken_or_refused(target):
+    @settings(max_examples=EXAMPLES.get(target.name, USUAL))
+    @given(st.randoms(use_true_random=False))
+    def check(rng):
+        tried(target, target.spoiled(rng))
+
+    check()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_what_once_broke(path):
+    target = TARGETS[path.parent.name]
+    target.warm(target.seeds()[0])
+    tried(target, path.read_bytes())
+
+
+def test_cases_are_small():
+    assert all(path.stat().st_size < 50_000 for path in CASES)
+
+
+# ---- the fuzzer itself
+
+
+def made(take):
+    return Target("made", "json", lambda: [b'{"a": [1, "b"]}'], take)
+
+
+def refuse(said):
+    def take(content):
+        raise el.InputError(said)
+
+    return take
+
+
+def warn(content):
+    import warnings
+
+    warnings.warn("x", stacklevel=1)
+
+
+@pytest.mark.parametrize(
+    ("take", "said"),
+    [
+        (lambda content: {}[content], "KeyError"),
+        (refuse("two\nlines"), "one short line"),
+        (refuse("long" * 1000), "one short line"),
+        (warn, "UserWarning"),
+        (lambda content: sys.exit(0), "SystemExit"),
+    ],
+)
+def test_what_is_broken_is_found(take, said):
+    with pytest.raises(BrokenError, match=said):
+        tried(made(take), b"x")
+
+
+def test_what_is_not_broken_is_not():
+    assert tried(made(len), b"x").accepted
+    assert not tried(made(refuse("no")), b"x").accepted
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=lambda target: target.name)
+def test_the_same_seed_spoils_in_the_same_way(target):
+    first, again, other = (target.spoiled(random.Random(seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert isinstance(other, bytes)
+
+
+def test_structures_are_spoiled_not_only_bytes():
+    rng = random.Random(0)
+    told = [spoiled(rng, b'{"a": [1, {"b": "c"}]}', "json") for _ in range(300)]
+    assert any(b"NaN" in one for one in told)
+    assert any(one.count(b"[") > 1000 for one in told)
+    assert len(set(told)) > 200
+
+
+# ---- found: too large to keep, or no longer what it was in another version
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"domain": ["bell"]},
+        {"summary": 3},
+        {"summary": {}},
+        {"summary": {"elision": 3}},
+        {"learned_from": None},
+        {"sha256": {}},
+    ],
+)
+def test_damaged_lines_of_a_journal_do_not_count(change):
+    journal, parts, paths, content = written_journal()
+    good, other = map(json.loads, content.splitlines())
+    journal.path.write_text(f"{json.dumps(good | change)}\n{json.dumps(other)}\n[[[")
+    found = journal.complete(parts, paths)
+    made = {name: Learned.noted(one, paths[name]) for name, one in found.items()}
+    assert made["door"].states == 2
+    assert made.get("bell") is None
+
+
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        (0, 1),  # it does not begin at the beginning
+        (8, 2**40),  # a narrative that ends beyond the end, where compiled code would read
+        (8, 0),  # the longest does not come first
+        (-8, 2**32 - 1),  # an event that there is not
+    ],
+)
+def test_forged_parts_of_a_packed_corpus(place, number):
+    target = TARGETS["packed"]
+    header, mark, part = target.seeds()[0].partition(b"\n@part@")
+    place %= len(part)
+    forged = part[:place] + number.to_bytes(8, "little") + part[place + 8 :]
+    with pytest.raises(FileFormatError, match=r"narratives that the header does not speak of"):
+        target.take(target.whole(header + mark + forged))
+
+
+def test_forged_numbers_of_a_packed_corpus():
+    target = TARGETS["packed"]
+    forged = target.seeds()[0].replace(b'"distinct": 6', b'"distinct": 5', 1)
+    with pytest.raises(FileFormatError, match=r"distinct that are not those of its parts"):
+        target.take(target.whole(forged))
+
+
+def test_a_table_of_types_with_a_cell_that_is_too_long(tmp_path):
+    path = tmp_path / "types.tsv"
+    path.write_text("sentence\ttype\n" + "x" * (csv.field_size_limit() + 1) + "\ty\n")
+    with pytest.raises(FileFormatError, match=r"no table: field larger than"):
+        HandTypes.read(path)
