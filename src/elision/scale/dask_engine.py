@@ -25,6 +25,14 @@ PATIENCE = 30.0
 WORKERS_PATIENCE = 120.0
 """Seconds in which a first worker must come: a batch system may have to find room for it."""
 
+QUIET = {
+    "distributed.worker.profile.enabled": False,  # nobody would look at it
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
+"""Of processes on this machine: what Dask does by the clock takes a tenth of a processor else."""
+
 AHEAD = 3
 """Tasks that wait for each thread of the workers: the scheduler holds no more of the data."""
 
@@ -60,7 +68,7 @@ def _workers(where: str) -> int:
 def _started(workers: int) -> Iterator[LocalCluster]:
     """Processes on this machine, without a dashboard; what they log is of no use to the user."""
     with (
-        dask.config.set({"distributed.worker.profile.enabled": False}),  # nobody would look at it
+        dask.config.set(QUIET),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
