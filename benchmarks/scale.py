@@ -10,8 +10,8 @@ the narratives are distinct. They are written to Parquet, a list of events a row
 measured.
 
 Without further options: seconds of the clock and of the processors to pack them and to learn from
-what is packed, and the peak memory, each in a process of its own; and the exponents of both kinds of
-seconds in the number of narratives. ``--workers`` does it on so many workers of dask.
+what is packed, and the peak memory, each in a process of its own; and the exponents of both kinds
+of seconds in the number of narratives. ``--workers`` does it on so many workers of dask.
 
 ``--learning-curve``: accuracy and log-loss of filling one gap and of the next event, on narratives
 that were not learned from, by how many were. Of logs, as far as they go. ``--cells`` raises the

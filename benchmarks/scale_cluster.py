@@ -6,26 +6,31 @@ Prints one JSON object. The *work* is what the workers measured around each lear
 clock and of a processor; what the engine costs is all that was used beside it: by workers, by the
 scheduler, and by this process, which prepares tasks and writes scripts. Processor seconds are what
 counts where other programs run on the same machine. Then some of the domains once more with one
-worker, and steps of EM with one worker, with two, and in this process: whether they give the same
-bytes, and how long they take. Starting workers and their first learn are not counted.
+worker, and steps of EM over more and more narratives with one worker, with two, and in this
+process: whether they give the same bytes, and how long they take. Starting workers and their first
+learn are not counted.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import elision as el
+from elision.lattice import Lattice
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learning import How
-from elision.observations import Packer
+from elision.observations import Packed, Packer
+from elision.scale import passes
 from elision.scale.domains import Job, Made, batches, learn_many
 from elision.scale.journal import Journal
 
@@ -80,8 +85,8 @@ def library(parts: dict[str, el.Corpus], method: str, workers: int) -> dict[str,
     }
 
 
-def em(narratives: int, steps: int) -> dict[str, Any]:
-    """Steps of EM over random narratives, here and on one and two workers."""
+def made_up(narratives: int) -> tuple[el.Script, Packed]:
+    """A script of 40 states and 40 kinds of events, and random narratives."""
     rng = np.random.default_rng(18)
     events = [f"event {k}" for k in range(40)]
     size = 42
@@ -92,31 +97,71 @@ def em(narratives: int, steps: int) -> dict[str, Any]:
     told[[0, -1]] = 0
     script = el.Script(events, transition, told[:, :-1], told[:, -1])
     lists = [rng.choice(events, rng.integers(4, 12)).tolist() for _ in range(narratives)]
-    packed = Packer(events).pack(lists)
-    prior = pseudocounts(Prior(), len(events), packed)
-    stop = Converged(-np.inf, steps)
-    run_em(script.parameters, packed.cut(0, 100), prior, stop=Converged(0, 1))
+    return script, Packer(events).pack(lists)
 
-    def timed() -> tuple[float, bytes]:
-        start = time.perf_counter()
-        found = run_em(script.parameters, packed, prior, stop=stop).parameters
-        return time.perf_counter() - start, found.transition.tobytes() + found.emission.tobytes()
 
-    seconds, results = {}, set()
-    seconds["here"], bytes_ = timed()
-    results.add(bytes_)
+def em(sizes: Sequence[int], steps: int, repeats: int) -> dict[str, Any]:
+    """Steps of EM over random narratives, all brought to workers, to see when it is worth it.
+
+    Milliseconds a step, the least of some repeats: in this process in one thread and in two, on one
+    worker and on two; and what it takes to add up what comes back.
+    """
+    script, packed = made_up(max(sizes))
+    lattice = Lattice(script.parameters)
+    prior = pseudocounts(Prior(), len(script.events), packed)
+    parts = {size: _first(packed, size) for size in sizes}
+    rows: dict[int, dict[str, Any]] = {
+        size: {"narratives": size, "updates": lattice.updates(part), "ms_a_step": {}}
+        for size, part in parts.items()
+    }
+    results: dict[int, set[bytes]] = {size: set() for size in sizes}
+
+    def measure(name: str) -> None:
+        for size, part in parts.items():
+            least = math.inf
+            for _ in range(repeats + 1):  # the first brings the narratives there
+                start = time.perf_counter()
+                found = run_em(script.parameters, part, prior, stop=Converged(-np.inf, steps))
+                least = min(least, time.perf_counter() - start)
+            rows[size]["ms_a_step"][name] = round(1000 * least / (steps + 1), 1)
+            made = found.parameters
+            results[size].add(made.transition.tobytes() + made.emission.tobytes())
+
+    passes.WORTH_SENDING = 0
+    for threads in (1, 2):
+        el.set_threads(threads)
+        measure(f"{threads} threads here")
     for workers in (1, 2):
         with el.on(f"local:{workers}"):
-            run_em(script.parameters, packed, prior, stop=Converged(0, 1))
-            seconds[f"{workers} workers"], bytes_ = timed()
-        results.add(bytes_)
+            measure(f"{workers} workers")
+    for size, row in rows.items():
+        took = row["ms_a_step"]
+        row["same_bytes"] = len(results[size]) == 1
+        row["two_workers_against_one"] = round(took["1 workers"] / took["2 workers"], 2)
+        row["two_workers_against_here"] = round(took["1 threads here"] / took["2 workers"], 2)
+    return {"steps": steps + 1, "sizes": list(rows.values()), "adding_up": adding_up(lattice)}
+
+
+def adding_up(lattice: Lattice) -> dict[str, float]:
+    """Milliseconds to add up the sums of 16 groups, and of 1000 parts on disk."""
+    some = _first(made_up(2000)[1], 2000)
+    groups = [lattice.tallied(some, [(0, len(some))]) for _ in range(16)]
+    counts = passes._expected(lattice.expected_counts(some), some.weight)  # noqa: SLF001
+    counts = counts._replace(counts=counts.counts._replace(log_prob=np.empty(0)))
+    start = time.perf_counter()
+    lattice.added_up(some, [one.tally for one in groups], groups[0].log_prob, groups[0].doubtful)
+    middle = time.perf_counter()
+    passes._sum([counts] * 1000)  # noqa: SLF001
+    end = time.perf_counter()
     return {
-        "narratives": narratives,
-        "steps": steps + 1,
-        "same_bytes": len(results) == 1,
-        "seconds": {name: round(value, 2) for name, value in seconds.items()},
-        "two_against_one": round(seconds["1 workers"] / seconds["2 workers"], 2),
+        "16_groups_ms": round(1000 * (middle - start), 2),
+        "1000_parts_ms": round(1000 * (end - middle), 2),
     }
+
+
+def _first(packed: Packed, number: int) -> Packed:
+    """So many narratives, of all lengths alike."""
+    return packed.take(np.arange(number) * len(packed) // number)
 
 
 def main() -> None:
@@ -126,7 +171,9 @@ def main() -> None:
     parser.add_argument("--method", default="default")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--some", type=int, default=200, help="domains learned by one worker, too")
-    parser.add_argument("--em-narratives", type=int, default=100_000)
+    parser.add_argument(
+        "--em-narratives", type=int, nargs="*", default=[3_000, 10_000, 30_000, 100_000]
+    )
     given = parser.parse_args()
     parts = {
         f"activity {k}": sampled_domain(k, given.narratives)
@@ -143,7 +190,7 @@ def main() -> None:
         result["one_worker"], result["two_workers"] = one, two
         result["two_against_one"] = round(one["seconds"] / two["seconds"], 2)
     if given.em_narratives:
-        result["em"] = em(given.em_narratives, 5)
+        result["em"] = em(given.em_narratives, 5, 2)
     result["load_after"] = os.getloadavg()[0]
     print(json.dumps(result, indent=1))
 

@@ -24,7 +24,7 @@ from elision.cli.app import (
     on_cluster,
 )
 from elision.errors import InputError
-from elision.terminal import print_json, say
+from elision.terminal import err, print_json, say
 
 
 @app.command()
@@ -67,6 +67,7 @@ def repair(
 
     Example: `elision repair log.csv -o repaired.csv`
     """
+    from elision.learning import progress_bar  # noqa: PLC0415
     from elision.repairing import repair as repaired  # noqa: PLC0415
     from elision.repairing import repair_stream  # noqa: PLC0415
 
@@ -85,7 +86,15 @@ def repair(
         "lifecycle": lifecycle,
         "encoding": encoding,
     }
-    with on_cluster(dask):
+    with on_cluster(dask), progress_bar(err) as bar:
+        task = bar.add_task(
+            "repairing", total=None, states="domains" if script is None else "cases"
+        )
+
+        def observe(more: int, whole: int | None) -> None:
+            bar.update(task, advance=more, total=whole)
+
+        options["observer"] = observe
         if script is not None:
             report = repair_stream(log, output, script=load(script), **options)
         else:

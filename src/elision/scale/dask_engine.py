@@ -118,11 +118,16 @@ class DaskEngine:
         self._check_workers()
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[Any], *, shared: Any = None
+        self,
+        function: Callable[..., Any],
+        items: Iterable[Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
     ) -> list[Any]:
         """Call the function with each item, wherever a worker is free."""
         with self.hold(items) as held:
-            return held.map(function, shared=shared)
+            return held.map(function, shared=shared, heard=heard)
 
     @contextmanager
     def hold(self, items: Iterable[Any]) -> Iterator[_HeldThere]:
@@ -176,7 +181,13 @@ class _HeldThere:
     def __init__(self, engine: DaskEngine, things: list[Thing]) -> None:
         self._engine, self._things = engine, things
 
-    def map(self, function: Callable[..., Any], *, shared: Any = None) -> list[Any]:
+    def map(
+        self,
+        function: Callable[..., Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
+    ) -> list[Any]:
         """Call the function with each item where it lies."""
         found: list[Any] = [None] * len(self._things)
         for number, outcome in self._engine.results(function, self._things, shared):
@@ -189,6 +200,8 @@ class _HeldThere:
                     ) from None
                 raise result.error
             found[number] = result
+            if heard is not None:
+                heard()
         return found
 
 

@@ -46,9 +46,17 @@ class Engine(Protocol):
     """Whether items travel to other processes."""
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[Any], *, shared: Any = None
+        self,
+        function: Callable[..., Any],
+        items: Iterable[Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
     ) -> list[Any]:
-        """Call ``function(item)``, or ``function(item, shared)``: results in the items' order."""
+        """Call ``function(item)``, or ``function(item, shared)``: results in the items' order.
+
+        ``heard`` is called as each of them gets done, in any thread.
+        """
         ...
 
     def hold(self, items: Iterable[Any]) -> AbstractContextManager[Held]:
@@ -68,7 +76,12 @@ class Local:
     remote = False
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[Any], *, shared: Any = None
+        self,
+        function: Callable[..., Any],
+        items: Iterable[Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
     ) -> list[Any]:
         """Call the function with each item, in threads."""
         given = list(items)
@@ -76,6 +89,8 @@ class Local:
 
         def call(number: int) -> None:
             found[number] = called(function, given[number], shared)
+            if heard is not None:
+                heard()
 
         _threads.run(call, range(len(given)))
         return found
