@@ -27,11 +27,14 @@ import numpy as np
 
 import elision as el
 from elision.lattice import Lattice
+from elision.learn import _telling_parts
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
+from elision.learn.telling import learn_telling
 from elision.learning import How
 from elision.observations import Packed, Packer
 from elision.scale import passes
 from elision.scale.domains import Job, Made, batches, learn_many
+from elision.scale.engine import current
 from elision.scale.journal import Journal
 
 
@@ -127,7 +130,7 @@ def em(sizes: Sequence[int], steps: int, repeats: int) -> dict[str, Any]:
             made = found.parameters
             results[size].add(made.transition.tobytes() + made.emission.tobytes())
 
-    passes.WORTH_SENDING = 0
+    vars(passes)["pays"] = lambda _: current().remote
     for threads in (1, 2):
         el.set_threads(threads)
         measure(f"{threads} threads here")
@@ -140,6 +143,30 @@ def em(sizes: Sequence[int], steps: int, repeats: int) -> dict[str, Any]:
         row["two_workers_against_one"] = round(took["1 workers"] / took["2 workers"], 2)
         row["two_workers_against_here"] = round(took["1 threads here"] / took["2 workers"], 2)
     return {"steps": steps + 1, "sizes": list(rows.values()), "adding_up": adding_up(lattice)}
+
+
+def telling(narratives: int) -> dict[str, Any]:
+    """Seconds to learn a telling model of random narratives, here and on workers."""
+    rng = np.random.default_rng(18)
+    told = [tuple(rng.integers(20, size=rng.integers(4, 12)).tolist()) for _ in range(narratives)]
+    events = [f"event {k}" for k in range(20)]
+    seconds, results = {}, set()
+
+    def measure(name: str) -> None:
+        learn_telling(told[:1000], events)
+        start = time.perf_counter()
+        found = learn_telling(told, events)
+        seconds[name] = round(time.perf_counter() - start, 2)
+        results.add(found.forward.memory.tobytes())
+
+    for threads in (1, 2):
+        el.set_threads(threads)
+        measure(f"{threads} threads here")
+    vars(_telling_parts)["pays"] = lambda *_, **__: current().remote
+    for workers in (1, 2):
+        with el.on(f"local:{workers}"):
+            measure(f"{workers} workers")
+    return {"narratives": narratives, "seconds": seconds, "same_bytes": len(results) == 1}
 
 
 def adding_up(lattice: Lattice) -> dict[str, float]:
@@ -174,6 +201,7 @@ def main() -> None:
     parser.add_argument(
         "--em-narratives", type=int, nargs="*", default=[3_000, 10_000, 30_000, 100_000]
     )
+    parser.add_argument("--telling-narratives", type=int, default=20_000)
     given = parser.parse_args()
     parts = {
         f"activity {k}": sampled_domain(k, given.narratives)
@@ -191,6 +219,8 @@ def main() -> None:
         result["two_against_one"] = round(one["seconds"] / two["seconds"], 2)
     if given.em_narratives:
         result["em"] = em(given.em_narratives, 5, 2)
+    if given.telling_narratives:
+        result["telling"] = telling(given.telling_narratives)
     result["load_after"] = os.getloadavg()[0]
     print(json.dumps(result, indent=1))
 

@@ -75,7 +75,7 @@ def tellings(number, seed=0):
 def sent(monkeypatch):
     """Everything goes to workers, however small."""
     monkeypatch.setattr("elision.lattice.CHUNK_UPDATES", 20_000)
-    monkeypatch.setattr(passes, "WORTH_SENDING", 0)
+    monkeypatch.setattr(passes, "pays", lambda _: engine.current().remote)
 
 
 def test_em_is_the_same_wherever_it_is_done(client, sent):
@@ -107,12 +107,24 @@ def test_a_telling_model_in_pieces_on_the_cluster(client, monkeypatch):
     numbers = [[STORY.index(step) for step in one] for one in tellings(10, seed=3)]
     monkeypatch.setattr(_telling_parts, "PIECE_CELLS", 400)
     here = learn_telling(numbers, STORY, backward=False)
-    monkeypatch.setattr(_telling_parts, "WORTH_SENDING", 0)
+    monkeypatch.setattr(_telling_parts, "pays", lambda *_, **__: engine.current().remote)
     monkeypatch.setattr("elision.learn.telling.LOCAL", None)  # nothing stays here
     with el.on(client):
         there = learn_telling(numbers, STORY, backward=False)
     for name in ("after", "memory", "history", "place"):
         assert getattr(there.forward, name).tobytes() == getattr(here.forward, name).tobytes()
+
+
+def test_what_takes_long_goes_where_more_threads_are(client, monkeypatch):
+    monkeypatch.setattr("elision._threads.get_threads", lambda: 1)
+    assert not engine.pays(1e9)  # there is no cluster
+    with el.on(client):
+        assert engine.current().workers() == 2
+        assert engine.pays(1.0)
+        assert not engine.pays(engine.JOURNEY)
+        monkeypatch.setattr("elision._threads.get_threads", lambda: 2)
+        assert not engine.pays(1e9)  # as many threads are here
+        assert engine.pays(1.0, most_threads=1)
 
 
 # Tasks

@@ -129,6 +129,11 @@ class DaskEngine:
         with self.hold(items) as held:
             return held.map(function, shared=shared, heard=heard)
 
+    def workers(self) -> int:
+        """Threads of all workers that are there."""
+        with unless_lost(self._client, self._address):
+            return sum(self._client.nthreads().values())
+
     @contextmanager
     def hold(self, items: Iterable[Any]) -> Iterator[_HeldThere]:
         """Bring the items to workers, where they stay until the end of the block."""
@@ -145,8 +150,7 @@ class DaskEngine:
     ) -> Iterator[tuple[int, Any]]:
         """Call the function with each item; only so many tasks wait at a time."""
         things = (Thing(item) for item in items)
-        threads = sum(self._client.nthreads().values())
-        return self.results(function, things, shared, ahead=AHEAD * max(1, threads))
+        return self.results(function, things, shared, ahead=AHEAD * max(1, self.workers()))
 
     def results(
         self,

@@ -59,6 +59,10 @@ class Engine(Protocol):
         """
         ...
 
+    def workers(self) -> int:
+        """How many threads there are that items may travel to."""
+        ...
+
     def hold(self, items: Iterable[Any]) -> AbstractContextManager[Held]:
         """Bring items to where they are worked on, once for several maps."""
         ...
@@ -95,6 +99,10 @@ class Local:
         _threads.run(call, range(len(given)))
         return found
 
+    def workers(self) -> int:
+        """None: nothing travels."""
+        return 0
+
     def hold(self, items: Iterable[Any]) -> AbstractContextManager[Held]:
         """Keep the items as they are."""
         return nullcontext(HeldHere(list(items)))
@@ -127,6 +135,10 @@ def called(function: Callable[..., Any], item: Any, shared: Any) -> Any:
     return function(item) if shared is None else function(item, shared)
 
 
+JOURNEY = 0.05
+"""Seconds that a pass takes longer because its parts are sent out and their sums come back, by
+``benchmarks/scale_cluster.py``, within one machine."""
+
 LOCAL = Local()
 _current: ContextVar[Engine] = ContextVar("engine", default=LOCAL)
 
@@ -134,6 +146,19 @@ _current: ContextVar[Engine] = ContextVar("engine", default=LOCAL)
 def current() -> Engine:
     """Return the engine of the innermost ``with on(...)``, else the one of this process."""
     return _current.get()
+
+
+def pays(seconds: float, *, most_threads: int | None = None) -> bool:
+    """Whether a pass that takes one thread so long is sooner done on workers, journey included.
+
+    Here it is done in as many threads as allowed, of which it can use ``most_threads``. The result
+    is the same, wherever it is done.
+    """
+    engine = current()
+    if not engine.remote or seconds <= JOURNEY:
+        return False
+    here = min(_threads.get_threads(), most_threads or _threads.get_threads())
+    return seconds / here > seconds / max(1, engine.workers()) + JOURNEY
 
 
 @contextmanager
