@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PIECE_CELLS = 1_000_000
 """Beginnings times events in a piece."""
 
-SECONDS_A_CELL = 1.2e-8
+SECONDS_A_CELL = 2.6e-8
 """What a beginning with an event takes one thread, about, by ``benchmarks/scale_cluster.py``."""
 
 DIRECTIONS = 2
