@@ -231,7 +231,7 @@ def doomed(tmp_path):
 
 
 def test_a_run_goes_on_after_its_scheduler_was_lost(elision, cluster, doomed, after, monkeypatch):
-    monkeypatch.setattr("elision.scale.dask_engine.PATIENCE", 5.0)  # a client waits for its return
+    monkeypatch.setattr("elision.scale.dask_engine.PATIENCE", 2.0)  # a client waits for its return
     write("stories.jsonl", many(6))
     assert elision(*LEARN, "here")[0] == 0
     address, scheduler = doomed
