@@ -6,8 +6,8 @@
 Prints one JSON object a line for each input and method: seconds until the script is saved (or what
 ended it), those that processors worked (on a busy machine they say more), peak memory in MiB, what
 was said, the size of the script's file, and the longest that the process lived on after Ctrl-C,
-sent at a few moments spread over the run. ``--score``: processor seconds to score a telling of random
-events by the example's script.
+sent at a few moments spread over the run. ``--score``: processor seconds to score a telling of
+random events by the example's script.
 """
 
 from __future__ import annotations
