@@ -6,9 +6,9 @@ Prints one JSON object. The *work* is what the workers measured around each lear
 clock and of a processor; what the engine costs is all that was used beside it: by workers, by the
 scheduler, and by this process, which prepares tasks and writes scripts. Processor seconds are what
 counts where other programs run on the same machine. Then some of the domains once more with one
-worker, and steps of EM over more and more narratives with one worker, with two, and in this
-process: whether they give the same bytes, and how long they take. Starting workers and their first
-learn are not counted.
+worker and with two; steps of EM over more and more narratives, and a telling model, with one worker,
+with two, and in this process: whether they give the same bytes, and how long they take; and what a
+cluster takes that does nothing. Starting workers and their first learn are not counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.telling import learn_telling
 from elision.learning import How
 from elision.observations import Packed, Packer
-from elision.scale import passes
+from elision.scale import dask_engine, passes
 from elision.scale.domains import Job, Made, batches, learn_many
 from elision.scale.engine import current
 from elision.scale.journal import Journal
@@ -87,6 +87,22 @@ def library(parts: dict[str, el.Corpus], method: str, workers: int) -> dict[str,
         "overhead_by_processor": round((sum(each) + here) / processor - 1, 4),
         "milliseconds_a_learn": round(1000 * processor / len(made), 1),
     }
+
+
+def idle(seconds: float) -> dict[str, float]:
+    """Share of a processor that two workers and a scheduler take with nothing to do."""
+    ours = dict(dask_engine.QUIET)
+    found = {}
+    for name, settings in (("dask's settings", {}), ("ours", ours)):
+        dask_engine.QUIET = settings
+        with el.on("local:2") as engine:
+            client = engine._client  # type: ignore[attr-defined]  # noqa: SLF001
+            time.sleep(1)
+            before = sum(client.run(time.process_time).values()) + time.process_time()
+            time.sleep(seconds)
+            after = sum(client.run(time.process_time).values()) + time.process_time()
+        found[name] = round((after - before) / seconds, 3)
+    return found
 
 
 def made_up(narratives: int) -> tuple[el.Script, Packed]:
@@ -203,6 +219,7 @@ def main() -> None:
         "--em-narratives", type=int, nargs="*", default=[3_000, 10_000, 30_000, 100_000]
     )
     parser.add_argument("--telling-narratives", type=int, default=20_000)
+    parser.add_argument("--idle", type=float, default=10, help="seconds of doing nothing")
     given = parser.parse_args()
     parts = {
         f"activity {k}": sampled_domain(k, given.narratives)
@@ -223,6 +240,8 @@ def main() -> None:
         }
     if given.em_narratives:
         result["em"] = em(given.em_narratives, 5, 2)
+    if given.idle:
+        result["idle"] = idle(given.idle)
     if given.telling_narratives:
         result["telling"] = telling(given.telling_narratives)
     result["load_after"] = os.getloadavg()[0]
