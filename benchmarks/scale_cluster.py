@@ -6,7 +6,7 @@ Prints one JSON object. The *work* is what the workers measured around each lear
 clock and of a processor; what the engine costs is all that was used beside it: by workers, by the
 scheduler, and by this process, which prepares tasks and writes scripts. Processor seconds are what
 counts where other programs run on the same machine. Then some of the domains once more with one
-worker and with two; steps of EM over more and more narratives, and a telling model, with one worker,
+worker and with two; steps of EM over ever more narratives, and a telling model, with one worker,
 with two, and in this process: whether they give the same bytes, and how long they take; and what a
 cluster takes that does nothing. Starting workers and their first learn are not counted.
 """
