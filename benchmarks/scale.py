@@ -10,8 +10,8 @@ the narratives are distinct. They are written to Parquet, a list of events a row
 measured.
 
 Without further options: seconds of the clock and of the processors to pack them and to learn from
-what is packed, and the peak memory, each in a process of its own; and the exponent of the seconds
-of the processors in the number of narratives. ``--workers`` does it on so many workers of dask.
+what is packed, and the peak memory, each in a process of its own; and the exponents of both kinds
+of seconds in the number of narratives. ``--workers`` does it on so many workers of dask.
 
 ``--learning-curve``: accuracy and log-loss of filling one gap and of the next event, on narratives
 that were not learned from, by how many were. Of logs, as far as they go. ``--cells`` raises the
@@ -215,19 +215,20 @@ def measure(numbers: Sequence[int], memory: str, workers: int | None) -> dict[st
             path = Path(folder)
             source.write(number, path / "narratives.parquet")
             tell(f"{number} narratives written")
-            steps = {step: in_a_process(step, path, memory, workers) for step in ("pack", "learn")}
-            rows.append(steps)
+            rows.append(
+                {step: in_a_process(step, path, memory, workers) for step in ("pack", "learn")}
+            )
             tell(json.dumps(rows[-1]))
     return {
         "memory": memory,
         "workers": workers,
         "sizes": [{"narratives": number, **row} for number, row in zip(numbers, rows, strict=True)],
         "exponent": {
-            "pack": exponent(numbers, [row["pack"]["processor_seconds"] for row in rows]),
-            "pack and learn": exponent(
-                numbers,
-                [sum(row[step]["processor_seconds"] for step in ("pack", "learn")) for row in rows],
-            ),
+            what: {
+                clock: exponent(numbers, [sum(row[step][clock] for step in steps) for row in rows])
+                for clock in ("processor_seconds", "seconds")
+            }
+            for what, steps in (("pack", ["pack"]), ("pack and learn", ["pack", "learn"]))
         },
     }
 

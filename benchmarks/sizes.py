@@ -1,11 +1,13 @@
 """What hostile sizes cost: time, memory, and how soon Ctrl-C ends learning from them.
 
     python benchmarks/sizes.py [NAME ...] [--method METHOD ...] [--seconds N] [--interrupts N]
+    python benchmarks/sizes.py --score
 
 Prints one JSON object a line for each input and method: seconds until the script is saved (or what
 ended it), those that processors worked (on a busy machine they say more), peak memory in MiB, what
 was said, the size of the script's file, and the longest that the process lived on after Ctrl-C,
-sent at a few moments spread over the run.
+sent at a few moments spread over the run. ``--score``: processor seconds to score a telling of
+random events by the example's script.
 """
 
 from __future__ import annotations
@@ -134,13 +136,31 @@ def after_interrupt(arguments: list[str], folder: str, when: float) -> float | N
     return time.perf_counter() - begun
 
 
+def score(length: int) -> dict[str, object]:
+    """Score a telling of so many random events of the doorbell."""
+    import elision as el
+
+    script = el.examples.learned_doorbell()
+    script.score(script.events[:2])
+    told = np.random.default_rng(0).choice(script.events, length).tolist()
+    begun = time.process_time()
+    found = script.score(told)
+    took = time.process_time() - begun
+    return {"events": length, "processor seconds": round(took, 1), "flags": len(found.flags)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="inputs; by default all")
     parser.add_argument("--method", action="append", choices=METHODS)
     parser.add_argument("--seconds", type=float, default=300, help="before a run is killed")
     parser.add_argument("--interrupts", type=int, default=3, help="moments of Ctrl-C to try")
+    parser.add_argument("--score", action="store_true", help="score long tellings instead")
     options = parser.parse_args()
+    if options.score:
+        for length in (50, 100, 300, 1000, 5000):
+            print(json.dumps(score(length)), flush=True)
+        return
     # A shell starts background jobs with Ctrl-C ignored, and commands would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in options.names or INPUTS:

@@ -10,12 +10,14 @@ import pytest
 
 import elision as el
 from elision.ask.engine.filters import first_filter
+from elision.ask.telling import slips
 from elision.files import arrays
 from elision.files.arrays import packed
 from elision.files.script import ENVELOPE, dumps, loads
-from elision.learn import structure
+from elision.learn import backoff, limits, structure
 from elision.learn.telling import learn_telling
 from elision.values import telling_kinds
+from elision.values.observations import Packer
 from elision.values.telling_kinds import Kinds, find_kinds
 
 EVENTS = 14
@@ -193,3 +195,61 @@ def test_a_first_narrative_is_never_too_long(monkeypatch):
     learner = el.SEMHMM(score="approx").fit([[f"e{o}" for o in range(9)]] * 2)
     assert learner.history_[0].left_out == 0
     assert np.isfinite(learner.script_.log_probs([[f"e{o}" for o in range(9)]])).all()
+
+
+def test_moves_are_tried_on_some_narratives_that_stand_for_all(monkeypatch):
+    rng = np.random.default_rng(3)
+    told = [[f"e{o}" for o in rng.integers(6, size=rng.integers(1, 9))] for _ in range(300)]
+    seen = Packer([f"e{o}" for o in range(6)]).pack(told)
+    assert structure._tried_on(seen) is seen
+    for module in (structure, limits):
+        monkeypatch.setattr(module, "MOST_TRIED", 200)
+    some = structure._tried_on(seen)
+    assert 10 < some.offset[-1] + len(some) <= 220
+    np.testing.assert_allclose(some.weight.sum(), 300, rtol=1e-12)
+    lengths = np.diff(some.offset)
+    assert lengths[0] == 8
+    assert lengths[-1] <= 2
+    learner = el.SEMHMM(score="exact").fit(told[:60])
+    assert np.isfinite(learner.script_.log_probs(told)).all()
+    assert limits.of_search(learner, told)[-1].endswith(" of them")
+
+
+def test_backing_off_is_bounded_by_what_is_read(monkeypatch):
+    told = [["a", "b", "c", "d"], ["a", "c", "d"], ["b", "d"], ["a", "b", "d"]] * 5
+    learner = el.SEMHMM(score="marginal").fit(told)
+    assert limits.of_search(learner, told) == []
+    usual = learner.script_
+    monkeypatch.setattr(backoff, "MOST_UPDATES", 10)
+    bounded = el.SEMHMM(score="marginal").fit(told).script_
+    assert bounded.states == usual.states
+    assert (bounded.transition > 0).sum() < (usual.transition > 0).sum()
+    assert np.isfinite(bounded.log_probs(told)).all()
+    assert "only ways that were told" in limits.of_search(learner, told)[-1]
+
+
+def test_of_long_tellings_fewer_slips_are_looked_for(monkeypatch):
+    script = el.examples.learned_doorbell()
+    rng = np.random.default_rng(4)
+    told = rng.integers(len(script.events), size=24)
+    whole = slips.weigh(script.telling, told)
+    monkeypatch.setattr(slips, "MOST_READ", 2 * (slips.FARTHEST + 1) * 24 * 5)
+    some = slips.weigh(script.telling, told)
+    places = np.flatnonzero(np.isfinite(some.put_in))
+    assert len(places) == 5
+    np.testing.assert_allclose(some.put_in[places], whole.put_in[places], rtol=1e-9)
+    np.testing.assert_allclose(some.replaced[places], whole.replaced[places], rtol=1e-9)
+    np.testing.assert_allclose(some.left_out[places], whole.left_out[places], rtol=1e-9, atol=1e-9)
+    assert set(some.moves[:, 0]) == set(places)
+    assert some.oddness < whole.oddness
+    assert slips.most_slips(24) == 1
+    found = script.score([script.events[o] for o in told])
+    assert np.isfinite(found.oddness)
+
+
+def test_hundreds_of_events_that_a_script_cannot_tell():
+    script = el.examples.doorbell()
+    found = script.score(["close door", "open door"] * 200)
+    assert len(found.flags) > 300
+    assert np.isfinite(found.oddness)
+    assert found.p_value < 0.01

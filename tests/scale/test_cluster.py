@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.progress import Progress
 
 import commands
 import elision as el
@@ -73,7 +75,7 @@ def tellings(number, seed=0):
 def sent(monkeypatch):
     """Everything goes to workers, however small."""
     monkeypatch.setattr("elision.lattice.CHUNK_UPDATES", 20_000)
-    monkeypatch.setattr(passes, "WORTH_SENDING", 0)
+    monkeypatch.setattr(passes, "pays", lambda _: engine.current().remote)
 
 
 def test_em_is_the_same_wherever_it_is_done(client, sent):
@@ -105,12 +107,24 @@ def test_a_telling_model_in_pieces_on_the_cluster(client, monkeypatch):
     numbers = [[STORY.index(step) for step in one] for one in tellings(10, seed=3)]
     monkeypatch.setattr(_telling_parts, "PIECE_CELLS", 400)
     here = learn_telling(numbers, STORY, backward=False)
-    monkeypatch.setattr(_telling_parts, "WORTH_SENDING", 0)
+    monkeypatch.setattr(_telling_parts, "pays", lambda *_, **__: engine.current().remote)
     monkeypatch.setattr("elision.learn.telling.LOCAL", None)  # nothing stays here
     with el.on(client):
         there = learn_telling(numbers, STORY, backward=False)
     for name in ("after", "memory", "history", "place"):
         assert getattr(there.forward, name).tobytes() == getattr(here.forward, name).tobytes()
+
+
+def test_what_takes_long_goes_where_more_threads_are(client, monkeypatch):
+    monkeypatch.setattr("elision._threads.get_threads", lambda: 1)
+    assert not engine.pays(1e9)  # there is no cluster
+    with el.on(client):
+        assert engine.current().workers() == 2
+        assert engine.pays(1.0)
+        assert not engine.pays(engine.JOURNEY)
+        monkeypatch.setattr("elision._threads.get_threads", lambda: 2)
+        assert not engine.pays(1e9)  # as many threads are here
+        assert engine.pays(1.0, most_threads=1)
 
 
 # Tasks
@@ -216,7 +230,8 @@ def doomed(tmp_path):
         worker.kill()
 
 
-def test_a_run_goes_on_after_its_scheduler_was_lost(elision, cluster, doomed, after):
+def test_a_run_goes_on_after_its_scheduler_was_lost(elision, cluster, doomed, after, monkeypatch):
+    monkeypatch.setattr("elision.scale.dask_engine.PATIENCE", 2.0)  # a client waits for its return
     write("stories.jsonl", many(6))
     assert elision(*LEARN, "here")[0] == 0
     address, scheduler = doomed
@@ -267,6 +282,17 @@ def test_no_cluster(elision, where, said):
     assert said in err
 
 
+def test_nobody_listens_at_the_address(elision, monkeypatch):
+    monkeypatch.setattr("elision.scale.dask_engine.PATIENCE", 0.2)
+    write("stories.jsonl", many(2))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and it does not listen
+        where = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        err = commands.refused(elision(*LEARN, "there", "--dask", where))
+    assert err.startswith(f"elision: no scheduler answers at {where}: ")
+    assert not Path("there").exists()
+
+
 def test_without_distributed(elision, monkeypatch):
     write("stories.jsonl", many(2))
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -282,7 +308,7 @@ def test_without_distributed(elision, monkeypatch):
 # Other commands
 
 
-def test_a_log_is_repaired_with_the_same_bytes(elision, cluster):
+def test_a_log_is_repaired_with_the_same_bytes(elision, cluster, monkeypatch):
     rng = np.random.default_rng(0)
     rows = ["kind,case,activity"]
     for case in range(60):
@@ -291,7 +317,10 @@ def test_a_log_is_repaired_with_the_same_bytes(elision, cluster):
     Path("log.csv").write_text("\n".join(rows))
     repair = ("repair", "log.csv", "--domain-column", "kind", "-o")
     assert elision(*repair, "here.csv")[0] == 0
+    heard = []
+    monkeypatch.setattr(Progress, "update", lambda *_, **to: heard.append(to))
     assert elision(*repair, "there.csv", "--dask", cluster)[0] == 0
+    assert heard == [{"advance": 1, "total": 2}] * 2
     assert Path("here.csv").read_bytes() == Path("there.csv").read_bytes()
     assert "elision:inserted" in Path("here.csv").read_text()
 

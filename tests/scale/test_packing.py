@@ -17,7 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elision as el
+from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.scale import _spill, packing, sampling, slices
+from elision.scale.passes import Parts
 from elision.values.observations import Packer
 
 EVENTS = ["ring", "öffnen", "開", "a b", "close"]
@@ -163,7 +165,11 @@ def test_parts_travel(tmp_path, tellings):
     part = el.pack([tellings], tmp_path / "p").corpus.parts[0]
     sent = pickle.loads(pickle.dumps(part))  # noqa: S301
     assert np.array_equal(sent.load().symbol, part.load().symbol)
-    assert not part.load().symbol.flags.writeable
+    before = part.path.read_bytes()
+    loaded = part.load()
+    loaded.symbol[:] = 0  # whoever writes to it has it for himself
+    assert part.path.read_bytes() == before
+    assert np.array_equal(sent.load().symbol, part.load().symbol)
 
 
 def _cut(path):
@@ -262,3 +268,35 @@ def test_learning_from_a_packed_corpus(tmp_path, tellings, monkeypatch):
         assert script.about["sample"] == 100
         assert sampling.said(script.about) == "learned from a sample of 100 of 300 narratives"
         assert script.outline().tellings == 100
+
+
+def test_a_search_over_a_packed_corpus(tmp_path, monkeypatch, tellings):
+    """Its structure from a sample, its parameters from all parts, as they are in memory."""
+    monkeypatch.setattr("elision.learn.sem.MOST_SAMPLED", 60)
+    monkeypatch.setattr(packing, "PART_EVENTS", 200)
+    corpus = el.pack([tellings], tmp_path / "many").corpus
+    assert len(corpus.parts) > 2
+    before = content(tmp_path / "many")
+    learner = el.SEMHMM(score="marginal").fit(corpus)
+    assert content(tmp_path / "many") == before  # what is mapped is not written to
+    script = learner.script_
+    assert learner.n_narratives_seen_ == script.about["narratives"] == 3000
+    assert script.about["sample"] == 60
+    assert corpus.parts[0].load().symbol.flags.writeable  # so it is not copied at every pass
+    sampled = el.SEMHMM(score="marginal", events=corpus.events).fit(corpus.sample(60)).script_
+    assert sampled.size == script.size
+    assert script.log_probs(tellings).mean() > sampled.log_probs(tellings).mean() + 0.1
+
+    monkeypatch.setattr(packing, "PART_EVENTS", 1 << 20)
+    whole = el.pack([tellings], tmp_path / "one").corpus
+    assert len(whole.parts) == 1
+    prior = pseudocounts(Prior(), len(corpus.events), Parts(corpus.parts))
+    stop = Converged(0, 3)
+    told = Packer(corpus.events).pack(tellings)
+    in_memory = run_em(script.parameters, told, prior, stop=stop)
+    for one in (corpus, whole):
+        on_disk = run_em(script.parameters, Parts(one.parts), prior, stop=stop)
+        np.testing.assert_allclose(on_disk.history, in_memory.history, rtol=1e-10)
+        np.testing.assert_allclose(
+            on_disk.parameters.emission, in_memory.parameters.emission, rtol=1e-8, atol=1e-12
+        )

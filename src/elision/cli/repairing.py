@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elision import eventlog, repairing
+from elision import eventlog, pipeline, repairing
 from elision.cli.app import (
     AsJson,
     Dask,
@@ -19,7 +19,7 @@ from elision.cli.app import (
 )
 from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
-from elision.terminal import print_json, say
+from elision.terminal import err, print_json, say
 
 
 @app.command()
@@ -66,7 +66,15 @@ def repair(
         "random_state": seed,
         **reading,
     }
-    with on_cluster(dask):
+    with on_cluster(dask), pipeline.learning.progress_bar(err) as bar:
+        task = bar.add_task(
+            "repairing", total=None, states="domains" if script is None else "cases"
+        )
+
+        def observe(more: int, whole: int | None) -> None:
+            bar.update(task, advance=more, total=whole)
+
+        options["observer"] = observe
         if script is not None:
             report = repairing.repair_stream(log, output, script=load(script), **options)
         else:

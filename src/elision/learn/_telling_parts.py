@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elision import kernels
+from elision.scale.engine import pays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
 PIECE_CELLS = 1_000_000
 """Beginnings times events in a piece."""
 
-WORTH_SENDING = 4_000_000
-"""Beginnings times events in all, from which on pieces are brought to workers."""
+SECONDS_A_CELL = 2.6e-8
+"""What a beginning with an event takes one thread, about: `loss_of` timed over 700,000 cells."""
+
+DIRECTIONS = 2
+"""Threads that are at work here, one for each direction."""
 
 MOST_SENT_EVENTS = 200
 """With more, what travels at each step, tables of events by events, takes longer than it saves."""
@@ -114,7 +118,9 @@ def goes_out(pieces: Sequence[Piece]) -> bool:
     """Whether pieces are worth a journey to workers; the result is the same if not."""
     events = pieces[0].size
     cells = sum(len(piece.parent) for piece in pieces) * (events + 1)
-    return len(pieces) > 1 and cells >= WORTH_SENDING and events <= MOST_SENT_EVENTS
+    if len(pieces) == 1 or events > MOST_SENT_EVENTS:
+        return False
+    return pays(SECONDS_A_CELL * cells * DIRECTIONS, most_threads=DIRECTIONS)
 
 
 def _piece(

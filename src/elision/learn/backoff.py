@@ -8,6 +8,7 @@ are visited; each state's events in like manner from how often they are told at 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,11 @@ import numpy as np
 from elision.errors import InputError
 from elision.lattice import Parameters
 from elision.learn.em import Converged, Prior, Pseudocounts, pseudocounts, run_em
-from elision.scale.passes import weight_of
+from elision.scale.passes import Parts, weight_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.scale.passes import Parts
     from elision.values.observations import Packed
 
 LOOP_SHARE = 0.02
@@ -29,6 +29,9 @@ LOOP_SHARE = 0.02
 
 MOST_STATES = 500
 """With more, a state backs off to itself and its own edges only: their number is squared else."""
+
+MOST_UPDATES = 1_000_000_000
+"""Narratives in memory with more: events told, times edges between all states: the same."""
 
 STOP = Converged(tolerance=1e-3, most_steps=10)
 """More EM fits the training narratives better and fills gaps worse."""
@@ -81,7 +84,7 @@ def back_off(
     transition = parameters.dense_transition()
     visits = expected_visits(transition)
     later = _later(visits)
-    if len(visits) > MOST_STATES:
+    if len(visits) > MOST_STATES or len(visits) > most_states(told_and_ends(packed)):
         later[(transition == 0) & ~np.eye(len(visits), dtype=bool)] = 0.0
     # Where EM starts: the old edges with their expected counts, and the pseudocounts.
     passed = visits[:, None] * narratives
@@ -96,6 +99,22 @@ def back_off(
     )
     learned = run_em(dense, packed, added, elisions=elisions, stop=STOP).parameters
     return _pruned(learned, backoff.fewest / narratives)
+
+
+def most_states(told: int) -> int:
+    """With so many states, narratives with so many events and ends back off to all later ones.
+
+    Examples
+    --------
+    >>> most_states(1000), most_states(110_000)
+    (1414, 134)
+    """
+    return math.isqrt(2 * MOST_UPDATES // max(1, told))
+
+
+def told_and_ends(packed: Packed | Parts) -> int:
+    """Events and ends of narratives in memory: EM reads each of them at every edge."""
+    return 0 if isinstance(packed, Parts) else int(packed.offset[-1]) + len(packed)
 
 
 def expected_visits(transition: NDArray[np.float64]) -> NDArray[np.float64]:

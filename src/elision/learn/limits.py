@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elision.learn.backoff import most_states
 from elision.learn.outline import MOST_EVENTS
-from elision.learn.structure import MOST_EXACT_STATES, MOST_TREE_STATES
+from elision.learn.structure import MOST_EXACT_STATES, MOST_TREE_STATES, MOST_TRIED
 from elision.learn.telling import FEW_CELLS, MOST_CELLS
 from elision.values.telling_kinds import MOST_KINDS, SHARED_KINDS
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.learn.sem import SEMHMM
+
+FEW_STATES = 250
+"""A search seldom ends with more: a bound above is not worth a word."""
 
 
 def of_default(narratives: Sequence[Sequence[str]]) -> list[str]:
@@ -56,5 +60,14 @@ def of_search(learner: SEMHMM, narratives: Sequence[Sequence[str]]) -> list[str]
     if learner.score == "exact" and states > MOST_EXACT_STATES:
         said.append(
             f"with more than {MOST_EXACT_STATES} states, moves are scored by expected counts alone"
+        )
+    told = sum(len(one) + 1 for one in set(map(tuple, narratives)))
+    if learner.score == "exact" and told > MOST_TRIED:
+        share = MOST_TRIED / told
+        said.append(f"{told} events: moves are tried on about {share:.1%} of them")
+    most = most_states(told)
+    if learner.score == "marginal" and most < FEW_STATES:
+        said.append(
+            f"{told} events: with more than {most} states, only ways that were told are learned"
         )
     return said

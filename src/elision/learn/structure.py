@@ -38,6 +38,10 @@ MOST_TREE_STATES = 1500
 """States of the script and a batch's prefix tree: the search compares all pairs of them. Narratives
 that would make more are absorbed by their expected counts alone."""
 
+MOST_TRIED = 10_000
+"""Events and ends of the narratives on which the search by the forward likelihood tries moves: some
+of the narratives, of all lengths, stand for all of them if there are more."""
+
 MOST_EXACT_STATES = 600
 """With more, the search by the forward likelihood begins with moves by the local score."""
 
@@ -229,7 +233,7 @@ def _search(
         return before
     found = exact_search(
         model if before is None else before.model,
-        seen,
+        _tried_on(seen),
         prior,
         settings.costs,
         never,
@@ -238,6 +242,17 @@ def _search(
         observer=observer,
     )
     return found if before is None else replace(found, moves=before.moves + found.moves)
+
+
+def _tried_on(seen: Packed) -> Packed:
+    """The narratives, or evenly spread ones of them that weigh as much together."""
+    told = int(seen.offset[-1]) + len(seen)
+    if told <= MOST_TRIED:
+        return seen
+    number = max(1, len(seen) * MOST_TRIED // told)
+    chosen = np.arange(number) * len(seen) // number
+    weight = seen.weight[chosen]
+    return replace(seen.take(chosen), weight=weight * (seen.weight.sum() / weight.sum()))
 
 
 def _tree_narratives(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision import files, pipeline
@@ -66,7 +67,8 @@ class DomainsError(ElisionError):
     def __init__(self, learned: list[Learned], failed: dict[str, str], *, stopped: bool) -> None:
         self.learned, self.failed = learned, failed
         several = f"{len(failed)} domain{'s' * (len(failed) != 1)} failed"
-        rest = "so the others were not begun" if stopped else "the others are learned"
+        rest = "the others are learned" if learned else "no script was learned"
+        rest = "so the others were not begun" if stopped else rest
         super().__init__(f"{several}, {rest}")
 
     def lines(self) -> list[str]:
@@ -138,6 +140,25 @@ def learn_apart(
     return ordered
 
 
+@contextmanager
+def tolerated(
+    domain: str, failed: dict[str, str], learned: list[Learned], *, of: int
+) -> Iterator[None]:
+    """Note what goes wrong with a domain, unless it is the only one, or one of too many."""
+    try:
+        yield
+    except Exception as error:
+        if of == 1:
+            raise
+        failed[domain] = _said(error)
+        _stop_at_too_many(failed, learned, of)
+
+
+def _stop_at_too_many(failed: dict[str, str], learned: list[Learned], of: int) -> None:
+    if len(failed) > max(MOST_FAILURES, int(ALLOWED_SHARE * of)):
+        raise DomainsError(learned, failed, stopped=True) from None
+
+
 def learn_many(
     jobs: Sequence[Job], how: How, journal: Journal, *, heard: Callable[[list[Made]], object]
 ) -> tuple[dict[str, Learned], dict[str, str]]:
@@ -150,7 +171,6 @@ def learn_many(
     failed: dict[str, str] = {}
     part_of = {job.domain: job.part for job in jobs}
     path_of = {job.domain: job.path for job in jobs}
-    allowed = max(MOST_FAILURES, int(ALLOWED_SHARE * len(jobs)))
     try:
         for made in _made(jobs, how):
             complete = []
@@ -165,8 +185,7 @@ def learn_many(
                 )
             journal.note(complete)
             heard(made)
-            if len(failed) > allowed:
-                raise DomainsError(list(learned.values()), failed, stopped=True)
+            _stop_at_too_many(failed, list(learned.values()), len(jobs))
     except ClusterError as error:
         raise ClusterError(
             f"{error} ({len(learned)} of {len(jobs)} domains are complete,"

@@ -17,7 +17,7 @@ from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
 from elision.learn.scores import SCORES
 from elision.learn.sem import BMM, BMMEM, SEMHMM
-from elision.pipeline.domains import learn_apart
+from elision.pipeline.domains import DomainsError, learn_apart, tolerated
 from elision.scale.engine import current
 from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
@@ -138,7 +138,8 @@ def learn_domains(
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
     and complains of progress with other narratives or settings unless ``restart`` is set.
     ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
-    hand which sentence tells which event. Inside ``with on(client)`` several domains are learned on
+    hand which sentence tells which event. Of several domains, those that fail are reported when the
+    others are learned. Inside ``with on(client)`` several domains are learned on
     the cluster, and of a single one the passes over its narratives are done there.
     """
     make_learner(method, **settings)  # complains before anything is done
@@ -146,12 +147,16 @@ def learn_domains(
     if current().remote and len(parts) > 1:
         how = How(method, settings, types)
         paths = output_paths(output, corpus.domains, tuple(parts), source)
-        with _progress_bar(console) as bar:
+        with progress_bar(console) as bar:
             return learn_apart(parts, paths, output, how, resume=resume, bar=bar)
-    for part in parts.values():
-        _check_lengths(part)
-    told = {domain: as_events(part, types=types) for domain, part in parts.items()}
-    paths = output_paths(output, corpus.domains, tuple(told), source)
+    failed: dict[str, str] = {}
+    told: dict[str, Told] = {}
+    found: list[Learned] = []
+    for domain, part in parts.items():
+        with tolerated(domain, failed, found, of=len(parts)):
+            _check_lengths(part)
+            told[domain] = as_events(part, types=types)
+    paths = output_paths(output, corpus.domains, tuple(parts), source)
     learners = {domain: make_learner(method, **settings) for domain in told}
     checkpoints = {
         domain: Checkpoint(_beside(paths[domain]), learner, told[domain].events)
@@ -160,21 +165,23 @@ def learn_domains(
     }
     for checkpoint in checkpoints.values() if resume and not restart else ():
         checkpoint.load()  # complains before anything is done
-    found = []
-    with _progress_bar(console) as bar:
+    with progress_bar(console) as bar:
         for domain, heard in told.items():
             learner = learners[domain]
             _say_limits(learner, heard.events, domain, console)
             name = shown_path(domain) or "learning"
             task = bar.add_task(name, total=len(heard.events), states="")
-            if isinstance(learner, SEMHMM):
-                checkpoint = checkpoints[domain]
-                progress = _kept(checkpoint, restart=restart) if resume else None
-                _search(learner, heard.events, checkpoint, bar, task, progress)
-            else:
-                fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
-                bar.update(task, completed=len(heard.events), states="")
-            found.append(saved(domain, heard, learner, paths[domain]))
+            with tolerated(domain, failed, found, of=len(parts)):
+                if isinstance(learner, SEMHMM):
+                    checkpoint = checkpoints[domain]
+                    progress = _kept(checkpoint, restart=restart) if resume else None
+                    _search(learner, heard.events, checkpoint, bar, task, progress)
+                else:
+                    fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
+                    bar.update(task, completed=len(heard.events), states="")
+                found.append(saved(domain, heard, learner, paths[domain]))
+    if failed:
+        raise DomainsError(found, failed, stopped=False)
     for checkpoint in checkpoints.values():
         checkpoint.remove()
     return found
@@ -407,7 +414,8 @@ def _beside(path: Path) -> Path:
     return path.with_name(path.name + ".progress")
 
 
-def _progress_bar(console: Console) -> Progress:
+def progress_bar(console: Console) -> Progress:
+    """A bar that only a terminal shows; each task says how many states it is at."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError
 from elision.learn.learner import ScriptLearner
+from elision.pipeline.domains import DomainsError, tolerated
 from elision.pipeline.learning import (
     LONGEST_NARRATIVE,
     Learned,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from elision.learn.sem import SEMHMM
     from elision.scale.packed_corpus import PackedCorpus
 
 
@@ -42,20 +44,29 @@ def learn_packed(
         raise InputError(f"no domain {only!r}; the domains are {known}")
     chosen = tuple(corpora) if only is None else (only,)
     paths = output_paths(output, tuple(corpora), chosen, "-")
-    found = []
+    found: list[Learned] = []
+    failed: dict[str, str] = {}
     for domain in chosen:
-        corpus = corpora[domain]
-        if corpus.longest > LONGEST_NARRATIVE:
-            raise InputError(
-                f"a narrative of {corpus.longest} events, expected at most {LONGEST_NARRATIVE}",
-                where=str(corpus.path),
-                hint="cut it into episodes",
-            )
-        learner = make_learner(method, **settings)
-        if isinstance(learner, ScriptLearner):
-            learner.set_params(title=domain)
-        learner.fit(corpus)  # type: ignore[arg-type]
-        heard = Told(corpus.sample(MOST_NARRATIVES))
-        learned = saved(domain, heard, learner, paths[domain])
-        found.append(replace(learned, narratives=corpus.narratives))
+        with tolerated(domain, failed, found, of=len(chosen)):
+            learner = make_learner(method, **settings)
+            found.append(_learned(domain, corpora[domain], learner, paths[domain]))
+    if failed:
+        raise DomainsError(found, failed, stopped=False)
     return found
+
+
+def _learned(
+    domain: str, corpus: PackedCorpus, learner: SEMHMM | ScriptLearner, path: Path
+) -> Learned:
+    if corpus.longest > LONGEST_NARRATIVE:
+        raise InputError(
+            f"a narrative of {corpus.longest} events, expected at most {LONGEST_NARRATIVE}",
+            where=str(corpus.path),
+            hint="cut it into episodes",
+        )
+    if isinstance(learner, ScriptLearner):
+        learner.set_params(title=domain)
+    learner.fit(corpus)  # type: ignore[arg-type]
+    heard = Told(corpus.sample(MOST_NARRATIVES))
+    learned = saved(domain, heard, learner, path)
+    return replace(learned, narratives=corpus.narratives)

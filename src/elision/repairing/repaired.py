@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from elision.errors import InputError
 from elision.eventlog import EventLog, Insertion, LogWriter
@@ -14,10 +15,13 @@ from elision.scale.engine import LOCAL, current
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from elision.repairing.repairer import Missing
     from elision.values.script import Script
+
+Observer: TypeAlias = "Callable[[int, int | None], object]"
+"""Hears how much more got done, and of how much in all, if that is known."""
 
 OFTEN = 0.5
 """A step that is left out more often may be one that is often not done."""
@@ -216,6 +220,7 @@ def repair(
     omission: float | None = None,
     threshold: float | None = None,
     random_state: int = 0,
+    observer: Observer | None = None,
     **options: Any,
 ) -> Repaired:
     r"""Put back into an event log what was done and not recorded.
@@ -233,6 +238,8 @@ def repair(
     threshold
         What is at least so probable is put in; 0.5 gives the most probable log. Unless given,
         right and wrong insertions are balanced.
+    observer
+        Hears of each domain that got done: 1, and how many domains there are.
 
     Examples
     --------
@@ -261,8 +268,9 @@ def repair(
     own = [[traces[number] for number in numbers] for numbers in chosen]
     wanted = _Wanted(script, omission, threshold, random_state)
     engine = current() if len(own) > 1 else LOCAL
+    heard = None if observer is None else partial(observer, 1, len(own))
     for numbers, (repairer, answers) in zip(
-        chosen, engine.map(_repaired, own, shared=wanted), strict=True
+        chosen, engine.map(_repaired, own, shared=wanted, heard=heard), strict=True
     ):
         repairers.append(repairer)
         for number, found in zip(numbers, answers, strict=True):
@@ -297,12 +305,13 @@ def repair_stream(
     omission: float | None = None,
     threshold: float | None = None,
     random_state: int = 0,
+    observer: Observer | None = None,
     **options: Any,
 ) -> Report:
     """Repair a file by a script learned elsewhere, piece by piece, into another file.
 
     The log may be larger than memory; the rows of a case stand together in it. Unless ``omission``
-    is given it is estimated from the first cases.
+    is given it is estimated from the first cases. ``observer`` hears of cases that got done.
     """
     first: list[tuple[str, ...]] = []
     if omission is None:
@@ -318,6 +327,8 @@ def repair_stream(
             for piece, traces, missing in zip(some, told, found, strict=True):
                 tally.add(traces, missing)
                 writer.write(piece.insert(_insertions(missing)))
+                if observer is not None:
+                    observer(len(traces), None)
     return tally.report([repairer], threshold)
 
 

@@ -28,7 +28,7 @@ def map_arrays(path: Path, kinds: Kinds) -> list[NDArray[Any]]:
     """Map arrays of known types and lengths; nothing is read before it is used."""
     if not size_of(kinds):
         return [np.zeros(0, kind) for kind, _ in kinds]
-    content = np.memmap(path, np.uint8, "r")
+    content = np.memmap(path, np.uint8, "c")  # compiled loops want arrays to be writable
     found = []
     begin = 0
     for kind, length in kinds:

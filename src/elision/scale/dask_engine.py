@@ -25,6 +25,14 @@ PATIENCE = 30.0
 WORKERS_PATIENCE = 120.0
 """Seconds in which a first worker must come: a batch system may have to find room for it."""
 
+QUIET = {
+    "distributed.worker.profile.enabled": False,  # nobody would look at it
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
+"""Of processes on this machine: what Dask does by the clock takes a tenth of a processor else."""
+
 AHEAD = 3
 """Tasks that wait for each thread of the workers: the scheduler holds no more of the data."""
 
@@ -60,7 +68,7 @@ def _workers(where: str) -> int:
 def _started(workers: int) -> Iterator[LocalCluster]:
     """Processes on this machine, without a dashboard; what they log is of no use to the user."""
     with (
-        dask.config.set({"distributed.worker.profile.enabled": False}),  # nobody would look at it
+        dask.config.set(QUIET),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -110,11 +118,21 @@ class DaskEngine:
         self._check_workers()
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[Any], *, shared: Any = None
+        self,
+        function: Callable[..., Any],
+        items: Iterable[Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
     ) -> list[Any]:
         """Call the function with each item, wherever a worker is free."""
         with self.hold(items) as held:
-            return held.map(function, shared=shared)
+            return held.map(function, shared=shared, heard=heard)
+
+    def workers(self) -> int:
+        """Threads of all workers that are there."""
+        with unless_lost(self._client, self._address):
+            return sum(self._client.nthreads().values())
 
     @contextmanager
     def hold(self, items: Iterable[Any]) -> Iterator[_HeldThere]:
@@ -132,8 +150,7 @@ class DaskEngine:
     ) -> Iterator[tuple[int, Any]]:
         """Call the function with each item; only so many tasks wait at a time."""
         things = (Thing(item) for item in items)
-        threads = sum(self._client.nthreads().values())
-        return self.results(function, things, shared, ahead=AHEAD * max(1, threads))
+        return self.results(function, things, shared, ahead=AHEAD * max(1, self.workers()))
 
     def results(
         self,
@@ -168,7 +185,13 @@ class _HeldThere:
     def __init__(self, engine: DaskEngine, things: list[Thing]) -> None:
         self._engine, self._things = engine, things
 
-    def map(self, function: Callable[..., Any], *, shared: Any = None) -> list[Any]:
+    def map(
+        self,
+        function: Callable[..., Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
+    ) -> list[Any]:
         """Call the function with each item where it lies."""
         found: list[Any] = [None] * len(self._things)
         for number, outcome in self._engine.results(function, self._things, shared):
@@ -181,6 +204,8 @@ class _HeldThere:
                     ) from None
                 raise result.error
             found[number] = result
+            if heard is not None:
+                heard()
         return found
 
 

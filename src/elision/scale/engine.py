@@ -46,9 +46,21 @@ class Engine(Protocol):
     """Whether items travel to other processes."""
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[Any], *, shared: Any = None
+        self,
+        function: Callable[..., Any],
+        items: Iterable[Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
     ) -> list[Any]:
-        """Call ``function(item)``, or ``function(item, shared)``: results in the items' order."""
+        """Call ``function(item)``, or ``function(item, shared)``: results in the items' order.
+
+        ``heard`` is called as each of them gets done, in any thread.
+        """
+        ...
+
+    def workers(self) -> int:
+        """How many threads there are that items may travel to."""
         ...
 
     def hold(self, items: Iterable[Any]) -> AbstractContextManager[Held]:
@@ -68,7 +80,12 @@ class Local:
     remote = False
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[Any], *, shared: Any = None
+        self,
+        function: Callable[..., Any],
+        items: Iterable[Any],
+        *,
+        shared: Any = None,
+        heard: Callable[[], object] | None = None,
     ) -> list[Any]:
         """Call the function with each item, in threads."""
         given = list(items)
@@ -76,9 +93,15 @@ class Local:
 
         def call(number: int) -> None:
             found[number] = called(function, given[number], shared)
+            if heard is not None:
+                heard()
 
         _threads.run(call, range(len(given)))
         return found
+
+    def workers(self) -> int:
+        """None: nothing travels."""
+        return 0
 
     def hold(self, items: Iterable[Any]) -> AbstractContextManager[Held]:
         """Keep the items as they are."""
@@ -112,6 +135,10 @@ def called(function: Callable[..., Any], item: Any, shared: Any) -> Any:
     return function(item) if shared is None else function(item, shared)
 
 
+JOURNEY = 0.05
+"""Seconds that a pass takes longer because its parts are sent out and their sums come back, by
+``benchmarks/scale_cluster.py``, within one machine."""
+
 LOCAL = Local()
 _current: ContextVar[Engine] = ContextVar("engine", default=LOCAL)
 
@@ -119,6 +146,19 @@ _current: ContextVar[Engine] = ContextVar("engine", default=LOCAL)
 def current() -> Engine:
     """Return the engine of the innermost ``with on(...)``, else the one of this process."""
     return _current.get()
+
+
+def pays(seconds: float, *, most_threads: int | None = None) -> bool:
+    """Whether a pass that takes one thread so long is sooner done on workers, journey included.
+
+    Here it is done in as many threads as allowed, of which it can use ``most_threads``. The result
+    is the same, wherever it is done.
+    """
+    engine = current()
+    if not engine.remote or seconds <= JOURNEY:
+        return False
+    here = min(_threads.get_threads(), most_threads or _threads.get_threads())
+    return seconds / here > seconds / max(1, engine.workers()) + JOURNEY
 
 
 @contextmanager

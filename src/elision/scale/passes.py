@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from elision.lattice import GROUP, Counts, Lattice
-from elision.scale.engine import current
+from elision.scale.engine import current, pays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from elision.lattice import Parameters, Tallied
     from elision.values.observations import Packed
 
-WORTH_SENDING = 50_000_000
-"""Edge updates of a pass from which on narratives are brought to workers at all."""
+SECONDS_AN_UPDATE = 1.4e-9
+"""What an edge update takes one thread, about, by ``benchmarks/scale_cluster.py``."""
 
 
 class Part(Protocol):
@@ -122,7 +122,7 @@ def log_prob(parameters: Parameters, packed: Packed) -> NDArray[np.float64]:
 
 def _goes_out(lattice: Lattice, packed: Packed) -> bool:
     """Whether narratives are worth a journey; the result is the same if not."""
-    return current().remote and lattice.updates(packed) >= WORTH_SENDING
+    return pays(SECONDS_AN_UPDATE * lattice.updates(packed))
 
 
 class _Group(NamedTuple):

@@ -52,6 +52,9 @@ Chosen on four corpora for what tells altered tellings from untouched ones; not 
 STRANGE = 1e-4
 """Share of events, in tellings without a slip, that the script cannot tell."""
 
+MOST_STRANGE = 75
+"""Unknown events that count: with more, the odds would be no number any more."""
+
 MISPLACED = 0.03
 """Share of strange events that are nevertheless the script's own."""
 
@@ -343,7 +346,7 @@ class Examiner:
             flags += self._flags(telling, surprises, findings)
             odds = findings.odds
             if lost:
-                odds += STRANGE ** -len(lost) / len(telling.names)
+                odds += STRANGE ** -min(len(lost), MOST_STRANGE) / len(telling.names)
         flags.sort(key=lambda flag: (flag.position, flag.kind))
         if lost and p_value is not None:
             p_value = 1 / (self._samples + 1)

@@ -14,7 +14,7 @@ from elision.ask.engine.checks import share_of, whole
 from elision.ask.engine.conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
 from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Flag, Slips
-from elision.ask.telling.slips import MOST_SLIPS, STRANGE, Slip, undone, weigh, with_unknown
+from elision.ask.telling.slips import STRANGE, Slip, most_slips, undone, weigh, with_unknown
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
 
@@ -200,11 +200,14 @@ class _Examiner:
         weighed = weigh(self._model, told)
         first = oddness = weighed.oddness
         found: list[_Found] = []
-        while oddness > 0 and len(found) < MOST_SLIPS:
+        most = most_slips(len(told))
+        while oddness > 0:
             slip = weighed.likeliest()
             if slip.gain <= 0:  # many slips together are likely, but none of them by itself
                 break
             found.append(self._located(telling, told, places, slip, self._p_value(oddness)))
+            if len(found) == most:
+                break
             told, places = undone(told, slip), _moved_places(places, slip)
             weighed = weigh(self._model, told)
             oddness = weighed.oddness

@@ -32,6 +32,10 @@ BEFOREHAND = 0.05
 MOST_SLIPS = 20
 """Slips that are looked for in one telling."""
 
+MOST_READ = 4_000_000
+"""Events that are read to weigh all slips of a telling, again after each slip that was found. Above
+some hundred events fewer slips are looked for, above some 500 only where a telling is odd."""
+
 KINDS = 4
 
 SlipKind: TypeAlias = Literal["moved", "left out", "put in", "replaced"]
@@ -136,27 +140,70 @@ class Weighed(NamedTuple):
 
 
 def weigh(model: TellingModel, told: NDArray[np.int64]) -> Weighed:
-    """Weigh every slip that a telling of event numbers may have."""
+    """Weigh every slip that a telling of event numbers may have; of a long one, at odd places."""
     length, events = len(told), len(model.events)
+    places = _odd_places(model, told)
     moves = np.array(
         [
             (i, place)
-            for i in range(length)
+            for i in places.tolist()
             for place in range(max(0, i - FARTHEST), min(length, i + FARTHEST + 1))
             if (told[min(i, place) : max(i, place) + 1] != told[i]).any()
         ],
         np.int64,
     ).reshape(-1, 2)
     moved = [np.insert(np.delete(told, i), place, told[i]) for i, place in moves.tolist()]
-    without = [np.delete(told, i) for i in range(length)]
+    without = [np.delete(told, i) for i in places.tolist()]
     worth = model.worths([told, *moved, *without])
     gain = worth[1:] - worth[0]
-    put_in = gain[len(moves) :]
-    replaced = np.empty((length, events))
-    model.insert_each(without, np.arange(length), replaced)
-    replaced += put_in[:, None]
+    put_in = np.full(length, -np.inf)
+    put_in[places] = gain[len(moves) :]
+    replaced = np.full((length, events), -np.inf)
+    instead = np.empty((len(places), events))
+    model.insert_each(without, places, instead)
+    replaced[places] = instead + put_in[places, None]
     replaced[np.arange(length), told] = -np.inf
-    return Weighed(told, moves, gain[: len(moves)], put_in, model.insertions(told), replaced)
+    left_out = _insertions(model, told, places)
+    return Weighed(told, moves, gain[: len(moves)], put_in, left_out, replaced)
+
+
+def most_slips(length: int) -> int:
+    """How many slips are looked for in a telling of so many events.
+
+    Examples
+    --------
+    >>> most_slips(10), most_slips(100), most_slips(150), most_slips(300), most_slips(1000)
+    (20, 20, 9, 2, 1)
+    """
+    return min(MOST_SLIPS, max(1, MOST_READ // _read(length, length)))
+
+
+def _read(places: int, length: int) -> int:
+    """Events read to weigh the slips at some places of a telling."""
+    return max(1, 2 * (FARTHEST + 1) * places * length)
+
+
+def _odd_places(model: TellingModel, told: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where slips are weighed: everywhere, or where a long telling is least probable."""
+    length = len(told)
+    most = max(1, MOST_READ // _read(1, length))
+    if length <= most:
+        return np.arange(length)
+    steps = model.step_log_probs([told])[0]
+    return np.sort(np.argsort(steps[:length], kind="stable")[:most])
+
+
+def _insertions(
+    model: TellingModel, told: NDArray[np.int64], places: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """What each event, put at these places, is worth; -inf at the others."""
+    if len(places) == len(told):
+        return model.insertions(told)
+    found = np.full((len(told) + 1, len(model.events)), -np.inf)
+    there = np.empty((len(places), len(model.events)))
+    model.insert_each([told] * len(places), places, there)
+    found[places] = there
+    return found
 
 
 def undone(told: NDArray[np.int64], slip: Slip) -> NDArray[np.int64]:
