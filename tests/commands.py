@@ -19,8 +19,7 @@ import msgspec
 import pytest
 import typer.main
 
-from elision import cli
-from elision.cli import main
+from elision.cli import entry, main
 
 COMMAND = (
     sys.executable,
@@ -42,12 +41,12 @@ def run(monkeypatch, capsys, *arguments, stdin=b""):
 
 def quick(monkeypatch):
     """Put the commands together once, not for each that is run: it takes most of the time."""
-    monkeypatch.setattr(cli, "app", partial(whole()))
+    monkeypatch.setattr(entry, "app", partial(whole()))
 
 
 @cache
 def whole():
-    return typer.main.get_command(cli.app)
+    return typer.main.get_command(entry.app)
 
 
 def refused(answer):

@@ -65,7 +65,7 @@ def test_in_a_terminal(here, method, progress):
 
 def test_help_is_quick():
     """Commands import what they need, not before: numba and scikit-learn take seconds."""
-    listed = "import sys, elision.cli; print(*sys.modules)"
+    listed = "import sys, elision.cli.entry; print(*sys.modules)"
     loaded = subprocess.run([COMMAND[0], "-c", listed], capture_output=True, text=True, check=True)
     slow = {"numba", "scipy", "sklearn", "pandas", "matplotlib", "networkx", "starlette"}
     assert not slow & set(loaded.stdout.split())
