@@ -21,7 +21,8 @@ import elision as el
 import naive_telling as naive
 from elision.files.script import dumps, loads
 from elision.kernels import plain_tellings
-from elision.values.telling import LONGEST_HISTORY, Chain, Missing, TellingModel
+from elision.kernels.plain_tellings import LONGEST_HISTORY
+from elision.values.telling import Chain, Missing, TellingModel
 from models import ATOL, RTOL
 
 SEEDS = range(120)

@@ -20,7 +20,8 @@ from elision.ask.heard import hear_all
 from elision.ask.identify import Identifier, Witness
 from elision.ask.telling import ahead, conformance, gaps, ordering, slips, stretches
 from elision.ask.telling.evidence import BY_MEMORY
-from elision.values.telling import LONGEST_HISTORY, Chain, Missing, TellingModel, Usual
+from elision.kernels.plain_tellings import LONGEST_HISTORY
+from elision.values.telling import Chain, Missing, TellingModel, Usual
 from models import ATOL, RTOL
 
 SEEDS = range(12)
