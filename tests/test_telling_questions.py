@@ -13,13 +13,14 @@ import pytest
 
 import elision as el
 import naive_telling as naive
-from elision.ask.declared import QUESTIONS, who
+from elision.ask.declared import QUESTIONS
 from elision.ask.engine.evidence import BROKEN_OFF, OPEN, STRAY, Background, sheet_of
 from elision.ask.fill import allowed_events
 from elision.ask.heard import hear_all
 from elision.ask.identify import Identifier, Witness
 from elision.ask.telling import ahead, conformance, gaps, ordering, slips, stretches
 from elision.ask.telling.evidence import BY_MEMORY
+from elision.ask.who import who
 from elision.kernels.plain_tellings import LONGEST_HISTORY
 from elision.values.telling import Chain, Missing, TellingModel, Usual
 from models import ATOL, RTOL
