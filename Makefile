@@ -9,7 +9,7 @@ CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 # Files go to as many processes as there are processors.
 PARALLEL := -q -n auto --dist loadfile
 
-.PHONY: demo test lint types kernels unit interpreted fuzz bench bench-results results docs test-lowest coverage clean clean-cache
+.PHONY: demo test lint types kernels unit interpreted fuzz bench bench-results results docs test-lowest release coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
@@ -82,6 +82,25 @@ $(LOWEST)/.installed: pyproject.toml
 	$(LOWEST)/bin/python -m pip install --quiet uv
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
 	touch $@
+
+# What is published, in build/release/dist: built twice, which must give the same bytes; installed and used in an
+# empty environment; with a list of all that came with it (SBOM) and checksums.
+RELEASE := build/release
+
+release:
+	rm -rf $(RELEASE)
+	mkdir -p $(RELEASE)
+	$(PYTHON) -m venv $(RELEASE)/tools
+	$(RELEASE)/tools/bin/python -m pip install --quiet build cyclonedx-bom
+	for folder in dist again; do SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+		$(RELEASE)/tools/bin/python -m build --outdir $(RELEASE)/$$folder . > /dev/null || exit 1; done
+	diff -r $(RELEASE)/dist $(RELEASE)/again
+	$(PYTHON) -m venv $(RELEASE)/elsewhere
+	$(RELEASE)/elsewhere/bin/python -m pip install --quiet $(RELEASE)/dist/*.whl
+	cd $(RELEASE) && elsewhere/bin/elision demo
+	$(RELEASE)/tools/bin/cyclonedx-py environment $(RELEASE)/elsewhere/bin/python --output-reproducible \
+		--output-file $(RELEASE)/dist/elision.cdx.json
+	cd $(RELEASE)/dist && sha256sum * | tee SHA256SUMS
 
 # Which lines and branches the tests run. Compiled code cannot be traced, so the numerical tests run once more
 # as plain Python; pages, notebooks, measurements and the browser are left out, as they take longest.

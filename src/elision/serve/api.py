@@ -35,6 +35,7 @@ MOST_ASKED = 256 << 10
 NARROWEST, WIDEST = 60, 2400
 """Pixels that an outline may be wide, and by which widths differ."""
 
+ONE = "/api/scripts/{script}"
 JSON = "application/json"
 CSV = "text/csv; charset=utf-8"
 
@@ -65,137 +66,10 @@ class Api:
 
     def routes(self) -> list[Route]:
         """Return all ways to ask."""
-        one = "/api/scripts/{script}"
-        asked = (400, 404, 408, 413)
         return [
             Route("GET", "/api/scripts", self.scripts, "All scripts", gives=messages.Shelf),
-            Route(
-                "GET",
-                one,
-                self.script,
-                "A script: states, edges, events, examples",
-                gives=messages.Details,
-                refuses=(404,),
-            ),
-            Route(
-                "GET",
-                f"{one}/file",
-                self.file,
-                "A script as a file of its own",
-                refuses=(404,),
-            ),
-            Route(
-                "GET",
-                f"{one}/small",
-                self.small,
-                "A small drawing of what most courses pass",
-                gives=messages.Drawn,
-                refuses=(404,),
-            ),
-            Route(
-                "GET",
-                f"{one}/outline",
-                self.outline,
-                "The outline of a script: its drawing and its steps",
-                gives=messages.Outlined,
-                refuses=(400, 404),
-            ),
-            *(
-                Route(
-                    "POST",
-                    f"{one}/outline.{kind}",
-                    partial(self._outline_file, kind=kind, media=media),
-                    f"The outline as {kind.upper()} file, with a telling laid over it",
-                    takes=messages.Sharing,
-                    gives=media,
-                    refuses=asked,
-                )
-                for kind, media in (("svg", "image/svg+xml"), ("png", "image/png"))
-            ),
-            Route(
-                "POST",
-                f"{one}/restore",
-                self.restore,
-                "A telling restored: what it left out, what comes next, what is odd",
-                takes=messages.Asking,
-                gives=messages.Restored,
-                refuses=asked,
-            ),
-            Route(
-                "POST",
-                f"{one}/restore.csv",
-                self.restore_csv,
-                "The same as a table",
-                takes=messages.Asking,
-                gives="text/csv",
-                refuses=asked,
-            ),
-            Route(
-                "POST",
-                f"{one}/card.html",
-                self.card_html,
-                "A restored telling as a page of its own, to be shared",
-                takes=messages.Sharing,
-                gives="text/html",
-                refuses=asked,
-            ),
-            Route(
-                "POST",
-                f"{one}/card.png",
-                self.card_png,
-                "A restored telling as a picture, to be shared",
-                takes=messages.Sharing,
-                gives="image/png",
-                refuses=asked,
-            ),
-            Route(
-                "POST",
-                f"{one}/fill",
-                self.fill,
-                "Ranked answers for the gaps of a telling",
-                takes=messages.Filling,
-                gives=messages.Fillings,
-                refuses=asked,
-            ),
-            *(
-                Route(
-                    "POST",
-                    f"{one}/ask/{name}",
-                    partial(self._question, question=question),
-                    question.says,
-                    takes=questions.ASKS[name],
-                    gives=questions.Answered,
-                    refuses=asked,
-                )
-                for name, question in DECLARED.items()
-            ),
-            Route(
-                "POST",
-                f"{one}/drawing",
-                self.drawing,
-                "A drawing for the page",
-                takes=messages.Drawing,
-                gives=messages.Drawn,
-                refuses=asked,
-            ),
-            Route(
-                "POST",
-                f"{one}/drawing.svg",
-                self.drawing_svg,
-                "A drawing as an SVG file",
-                takes=messages.Drawing,
-                gives="image/svg+xml",
-                refuses=asked,
-            ),
-            Route(
-                "POST",
-                f"{one}/drawing.png",
-                self.drawing_png,
-                "A drawing as a PNG file",
-                takes=messages.Drawing,
-                gives="image/png",
-                refuses=asked,
-            ),
+            *self._described(),
+            *self._asked(),
             Route(
                 "POST",
                 "/api/identify",
@@ -205,6 +79,91 @@ class Api:
                 gives=messages.Identified,
                 refuses=(400, 408, 413),
             ),
+        ]
+
+    def _described(self) -> list[Route]:
+        """What is said of a script by itself."""
+        details = "A script: states, edges, events, examples"
+        outline = "The outline of a script: its drawing and its steps"
+        small = "A small drawing of what most courses pass"
+        file = "A script as a file of its own"
+        return [
+            Route("GET", ONE, self.script, details, gives=messages.Details, refuses=(404,)),
+            Route("GET", f"{ONE}/file", self.file, file, refuses=(404,)),
+            Route("GET", f"{ONE}/small", self.small, small, gives=messages.Drawn, refuses=(404,)),
+            Route(
+                "GET",
+                f"{ONE}/outline",
+                self.outline,
+                outline,
+                gives=messages.Outlined,
+                refuses=(400, 404),
+            ),
+        ]
+
+    def _asked(self) -> list[Route]:
+        """What is asked of a script with a telling."""
+        asking, sharing, drawing = messages.Asking, messages.Sharing, messages.Drawing
+        ways: list[tuple[str, Any, str, type[msgspec.Struct], type[msgspec.Struct] | str]] = [
+            (
+                "restore",
+                self.restore,
+                "A telling restored: what it left out, what comes next, what is odd",
+                asking,
+                messages.Restored,
+            ),
+            ("restore.csv", self.restore_csv, "The same as a table", asking, "text/csv"),
+            (
+                "card.html",
+                self.card_html,
+                "A restored telling as a page of its own, to be shared",
+                sharing,
+                "text/html",
+            ),
+            (
+                "card.png",
+                self.card_png,
+                "A restored telling as a picture, to be shared",
+                sharing,
+                "image/png",
+            ),
+            (
+                "fill",
+                self.fill,
+                "Ranked answers for the gaps of a telling",
+                messages.Filling,
+                messages.Fillings,
+            ),
+            ("drawing", self.drawing, "A drawing for the page", drawing, messages.Drawn),
+            *(
+                (
+                    f"ask/{name}",
+                    partial(self._question, question=question),
+                    question.says,
+                    questions.ASKS[name],
+                    questions.Answered,
+                )
+                for name, question in DECLARED.items()
+            ),
+        ]
+        for kind, media in (("svg", "image/svg+xml"), ("png", "image/png")):
+            outline = partial(self._outline_file, kind=kind, media=media)
+            drawn = partial(self._drawn_file, kind=kind, media=media)
+            laid = f"The outline as {kind.upper()} file, with a telling laid over it"
+            ways.append((f"outline.{kind}", outline, laid, sharing, media))
+            file = f"A drawing as {kind.upper()} file"
+            ways.append((f"drawing.{kind}", drawn, file, drawing, media))
+        return [
+            Route(
+                "POST",
+                f"{ONE}/{path}",
+                handle,
+                says,
+                takes=takes,
+                gives=gives,
+                refuses=(400, 404, 408, 413),
+            )
+            for path, handle, says, takes, gives in ways
         ]
 
     async def scripts(self, _request: Request) -> Response:
@@ -261,14 +220,6 @@ class Api:
         """Draw a script for the page."""
         return reply(await self._answer(request, messages.Drawing, pictures.drawing))
 
-    async def drawing_svg(self, request: Request) -> Response:
-        """Draw a script into an SVG file."""
-        return await self._drawn_file(request, "svg", "image/svg+xml")
-
-    async def drawing_png(self, request: Request) -> Response:
-        """Draw a script into a PNG file."""
-        return await self._drawn_file(request, "png", "image/png")
-
     async def identify(self, request: Request) -> Response:
         """Say which script a telling is of."""
         asking = await asked(request, messages.Identifying)
@@ -291,7 +242,7 @@ class Api:
         content = await run_in_threadpool(card.outline_file, held, wanted, kind)
         return attachment(content, media, f"{held.id}.{kind}")
 
-    async def _drawn_file(self, request: Request, kind: str, media: str) -> Response:
+    async def _drawn_file(self, request: Request, *, kind: str, media: str) -> Response:
         held = self._held(request)
         wanted = await asked(request, messages.Drawing)
         content = await run_in_threadpool(pictures.as_file, held, wanted, kind)
