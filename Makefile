@@ -6,8 +6,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
-# Files go to as many processes as there are processors.
-PARALLEL := -q -n auto --dist loadfile
+# A process more than processors: some wait for a browser, or for other processes.
+PROCESSES := $(shell expr $$(nproc) + 1)
 
 .PHONY: demo test lint types kernels unit interpreted fuzz bench bench-results results docs test-lowest release coverage clean clean-cache
 
@@ -16,9 +16,8 @@ demo: $(VENV)/.installed
 	$(BIN)/elision demo -o build/doorbell.json
 
 test: lint
-	$(MAKE) --no-print-directory -j3 --output-sync=target types kernels $(CHROMIUM)
+	$(MAKE) --no-print-directory -j4 --output-sync=target types kernels interpreted $(CHROMIUM)
 	$(MAKE) --no-print-directory unit
-	$(MAKE) --no-print-directory interpreted
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -33,11 +32,11 @@ kernels: $(VENV)/.installed-dev
 	$(BIN)/python tools/compile_kernels.py
 
 unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
-	$(BIN)/python -m pytest $(PARALLEL) --doctest-modules src/elision tests
+	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist loadfile --doctest-modules src/elision tests
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
 interpreted: $(VENV)/.installed-dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) -m numerical
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m numerical
 
 # Spoiled input for every reader, file format and command, SECONDS each; what breaks is kept in tests/data/fuzz.
 SECONDS ?= 60

@@ -14,10 +14,10 @@ settings.register_profile(
     "elision",
     deadline=None,  # the first example may compile
     derandomize=True,
-    max_examples=int(os.environ.get("EXAMPLES", "15")),
+    max_examples=int(os.environ.get("EXAMPLES", "10")),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-few = min(8, settings.get_profile("elision").max_examples)
+few = min(5, settings.get_profile("elision").max_examples)
 settings.register_profile("interpreted", settings.get_profile("elision"), max_examples=few)
 settings.load_profile("interpreted" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "elision")

@@ -160,8 +160,11 @@ def test_damaged_progress(refused, elision, batches, damage):
     assert progress.read_bytes() == damaged
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize("method", [APPROX, MARGINAL], ids=["approx", "marginal"])
+@pytest.mark.parametrize(
+    ("method", "sent"),
+    [(APPROX, signal.SIGKILL), (MARGINAL, signal.SIGINT)],
+    ids=["approx-killed", "marginal-interrupted"],
+)
 def test_a_signal_and_resuming(elision, method, sent):
     write("stories.jsonl", TELLINGS * 8)
     learn = ("learn", "stories.jsonl", *method, "-r", "1", "-o")

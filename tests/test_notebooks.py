@@ -50,10 +50,13 @@ def outputs(cell):
 
 
 def shown(cell):
-    """Text and tables that a cell shows; drawings may change, as may last digits beside a table."""
-    return [
-        (one.output_type, one.get("text"), as_seen(one.get("data", {}))) for one in outputs(cell)
-    ]
+    """Text and tables that a cell shows; drawings may change, as may last digits beside a table.
+
+    What is printed may come in pieces.
+    """
+    printed = "".join(one.text for one in outputs(cell) if one.output_type == "stream")
+    rest = [one for one in outputs(cell) if one.output_type != "stream"]
+    return printed, [(one.output_type, as_seen(one.get("data", {}))) for one in rest]
 
 
 def as_seen(data):

@@ -292,7 +292,7 @@ class TestCommand:
         ("arguments", "said"),
         [
             (("none.csv", "-o", "new.csv"), "none.csv"),
-            (("log.csv", "-o", "."), "suffix"),
+            (("log.csv", "-o", "."), "directory"),
             (("log.csv", "-o", "folder.csv"), "folder.csv"),
             (("log.csv", "-o", "nowhere/new.csv"), "nowhere"),
             (("log.csv", "-o", "new.odd"), "suffix '.odd'"),

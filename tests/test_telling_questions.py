@@ -1286,7 +1286,7 @@ def test_unknown_events_are_refused_or_ignored(question):
 @every_question
 def test_long_narratives_are_answered(question):
     case = small_case(0, size=4, missing=Missing(-1.0, 1.0, -1.0))
-    told = named(case, told_events(case, 80))
+    told = named(case, told_events(case, 40))
     assert ASKED[question](case.script, told) is not None
 
 

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 if TYPE_CHECKING:
     from serving import Running
 
-CASES = 8
+CASES = 5
 """Requests an operation."""
 
 SLOWEST = 20.0
