@@ -6,8 +6,6 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
-# A process more than processors: some wait for a browser, or for other processes.
-PROCESSES := $(shell expr $$(nproc) + 1)
 
 .PHONY: demo test lint types kernels unit interpreted fuzz bench bench-results results docs test-lowest release coverage clean clean-cache
 
@@ -32,7 +30,7 @@ kernels: $(VENV)/.installed-dev
 	$(BIN)/python tools/compile_kernels.py
 
 unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
-	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist loadfile --doctest-modules src/elision tests
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --doctest-modules tests src/elision
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
 interpreted: $(VENV)/.installed-dev

@@ -34,6 +34,7 @@ def visits(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
     def open_page(link: str = "", **options: Any) -> Page:
         size = options.pop("size", (1280, 900))
         viewport = {"width": size[0], "height": size[1]}
+        options.setdefault("reduced_motion", "reduce")  # nothing to wait for
         context = browser.new_context(viewport=viewport, accept_downloads=True, **options)
         contexts.append(context)
         page = context.new_page()
