@@ -30,7 +30,7 @@ kernels: $(VENV)/.installed-dev
 	$(BIN)/python tools/compile_kernels.py
 
 unit: $(VENV)/.installed-dev $(WORDNET) $(CHROMIUM)
-	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --doctest-modules tests src/elision
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --doctest-modules src/elision tests
 
 # The numerical tests once more as plain Python, so that bounds errors cannot hide in compiled code.
 interpreted: $(VENV)/.installed-dev

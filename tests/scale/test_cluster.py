@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -211,6 +212,14 @@ def test_a_domain_that_fails_is_reported_and_the_others_are_learned(elision, clu
     assert files("there") == ["story-0.json", "story-1.json", "story-2.json"]
 
 
+def _address(where, scheduler):
+    """What a scheduler writes when it has begun; for a moment the file is there and empty."""
+    while True:
+        commands.wait_for(where, scheduler)
+        with contextlib.suppress(json.JSONDecodeError):
+            return json.loads(where.read_text())["address"]
+
+
 @pytest.fixture
 def doomed(tmp_path):
     """A scheduler of its own with a worker, to be killed."""
@@ -224,10 +233,11 @@ def doomed(tmp_path):
             [*dask, "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", *options]
         ) as worker,
     ):
-        commands.wait_for(where, scheduler)
-        yield json.loads(where.read_text())["address"], scheduler
-        scheduler.kill()
-        worker.kill()
+        try:
+            yield _address(where, scheduler), scheduler
+        finally:  # whatever happened: leaving waits for both
+            scheduler.kill()
+            worker.kill()
 
 
 def test_a_run_goes_on_after_its_scheduler_was_lost(elision, cluster, doomed, after, monkeypatch):
