@@ -15,7 +15,7 @@ import pytest
 import commands
 import elision as el
 from commands import files, write
-from elision.cli.learning import Method
+from elision.cli.learning import Method, _command
 
 TELLINGS = el.examples.doorbell_tellings()
 APPROX = ("--method", "approx")
@@ -406,3 +406,18 @@ def test_names_that_standard_output_cannot_write(elision, monkeypatch):
     assert (status, err) == (0, "")
     assert rb"\u6c34" in shown
     assert rb"\udcff.json" in shown
+
+
+@pytest.mark.parametrize(
+    ("called", "said"),
+    [
+        ("elision", "elision"),
+        (".venv/bin/elision", ".venv/bin/elision"),
+        ("{here}/.venv/bin/elision", ".venv/bin/elision"),
+        ("/usr/bin/elision", "elision"),
+    ],
+)
+def test_the_next_command_can_be_typed_as_it_is_shown(monkeypatch, tmp_path, called, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [called.format(here=tmp_path), "demo"])
+    assert _command() == said

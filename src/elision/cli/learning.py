@@ -107,7 +107,9 @@ def demo(
 def _command() -> str:
     """How this program can be called from here."""
     called = Path(sys.argv[0])
-    beneath = called.is_absolute() and called.is_relative_to(Path.cwd())
+    if not called.is_absolute():
+        return str(called)
+    beneath = called.is_relative_to(Path.cwd())
     return str(called.relative_to(Path.cwd())) if beneath else called.name
 
 
