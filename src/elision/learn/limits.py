@@ -61,13 +61,18 @@ def of_search(learner: SEMHMM, narratives: Sequence[Sequence[str]]) -> list[str]
         said.append(
             f"with more than {MOST_EXACT_STATES} states, moves are scored by expected counts alone"
         )
-    told = sum(len(one) + 1 for one in set(map(tuple, narratives)))
-    if learner.score == "exact" and told > MOST_TRIED:
-        share = MOST_TRIED / told
-        said.append(f"{told} events: moves are tried on about {share:.1%} of them")
-    most = most_states(told)
+    distinct = set(map(tuple, narratives))
+    told = sum(map(len, distinct))
+    steps = told + len(distinct)  # their ends are told, too
+    if learner.score == "exact" and steps > MOST_TRIED:
+        share = MOST_TRIED / steps
+        said.append(
+            f"{told} events in distinct narratives: moves are tried on about {share:.1%} of them"
+        )
+    most = most_states(steps)
     if learner.score == "marginal" and most < FEW_STATES:
         said.append(
-            f"{told} events: with more than {most} states, only ways that were told are learned"
+            f"{told} events in distinct narratives: with more than {most} states, only ways that"
+            " were told are learned"
         )
     return said
