@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
@@ -22,7 +23,14 @@ from elision.learn.scores import SCORES, ScoreName
 from elision.pipeline.learning import METHODS
 from elision.values.script import Script
 
+TESTS = Path(__file__).parent
 LABELLED = [["ring", "open"], ["ring", "wait", "open"], ["ring", "open"]]
+
+
+def test_tests_stand_in_the_rooms_that_they_test():
+    rooms = {path.parent.name for path in Path(el.__file__).parent.glob("*/__init__.py")}
+    tested = {path.parent.name for path in TESTS.glob("*/test_*.py")}
+    assert tested == rooms
 
 
 @pytest.mark.parametrize("room", ["ask", "files", "kernels", "learn", "show", "values"])

@@ -15,7 +15,7 @@ import elision as el
 from elision.ask.follow import Skipped
 from serving import Running
 
-EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PATIENCE = 60
 QUIET = ("hear doorbell", "walk to door", "open door", "greet visitor")
 ODD = ("walk to door", "hear doorbell", "open door")

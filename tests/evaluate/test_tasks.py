@@ -22,17 +22,9 @@ from elision.evaluate.command import run_benchmark
 from elision.evaluate.html import html_report
 from elision.evaluate.names import corpus_names
 from elision.evaluate.tables import markdown_tables
-from test_cloze import EVENTS, TEN, corpus, without_seconds
+from mornings import EVENTS, TEN, cell_of, corpus, put_back, without_seconds
 
 QUICK = ("Frequency", "LogisticGap", "NGram", "default")
-
-
-def put_back(task):
-    answers = iter(task.answers.tolist())
-    return [
-        tuple(task.events[next(answers)] if event is None else event for event in gap)
-        for gap in task.gaps
-    ]
 
 
 def test_other_tasks_keep_the_split_and_can_be_put_back():
@@ -232,25 +224,6 @@ def test_corpora_of_the_same_name_stay_apart(measured, files):
     assert corpus_names(["x.csv", "x.json", "x.csv"]) == {"x.csv": "x.csv", "x.json": "x.json"}
 
 
-def cell_of(corpus, domain, method, seed, right, batch=None):
-    rank = [1] * right + [2] * (10 - right)
-    return bench.Cell(
-        corpus,
-        domain,
-        method,
-        batch,
-        seed,
-        9,
-        10,
-        0.1,
-        rank,
-        [0.5] * 10,
-        [0.6] * 10,
-        [1] * 10,
-        [3] * 10,
-    )
-
-
 def test_comparisons_by_hand():
     cells = []
     tops = {("x", "a"): (6, 4), ("x", "b"): (5, 5), ("y", "c"): (9, 6)}
@@ -366,7 +339,7 @@ def test_the_command_takes_tasks(files, tmp_path):
 def test_the_results_page_is_made_of_them(measured, tmp_path, monkeypatch, capsys):
     _, whole, _ = measured
     (tmp_path / "found.json").write_text(json.dumps(whole))
-    page = Path(__file__).parents[1] / "tools" / "results.py"
+    page = Path(__file__).parents[2] / "tools" / "results.py"
     monkeypatch.setattr(sys, "argv", ["results.py", str(tmp_path / "found.json")])
     runpy.run_path(str(page), run_name="__main__")
     printed = capsys.readouterr().out

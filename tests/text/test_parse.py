@@ -16,7 +16,7 @@ from elision.text.wordnet import WordNet
 
 LABELLED = [
     json.loads(line)
-    for line in (Path(__file__).parent / "data" / "sentences.jsonl").read_text().splitlines()
+    for line in (Path(__file__).parents[1] / "data" / "sentences.jsonl").read_text().splitlines()
 ]
 # What was asked of the parser on the half that the rules were not written on.
 LEAST = {"verb": 0.98, "object": 0.93, "both": 0.92, "particle": 0.95, "split": 0.9}

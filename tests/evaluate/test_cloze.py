@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,29 +11,13 @@ from sklearn.base import clone
 import elision as el
 from elision.evaluate import bench, methods, report
 from elision.evaluate.cloze import calibration_error, judge, make_task, measure
+from mornings import EVENTS, TEN, corpus, without_seconds
 
-TEN = [
-    ["wake", "wash", "dress", "leave"],
-    ["wake", "dress", "leave"],
-    ["wake", "wash", "leave"],
-    ["wake", "wash", "dress", "eat", "leave"],
-    ["wash", "dress", "eat", "leave"],
-    ["wake", "eat", "leave"],
-    ["wake", "wash", "dress"],
-    ["wake", "wash", "eat", "leave"],
-    ["wake", "dress", "eat", "leave"],
-    ["wake", "wash", "dress", "leave"],
-]
-EVENTS = ("dress", "eat", "leave", "wake", "wash")
 FILLERS = {
     name: methods.make(name, EVENTS, batch=5, seed=0, costs=bench.Costs())
     for name in methods.ALL
     if methods.can(name, "one")
 }
-
-
-def corpus(copies=6, domain="morning"):
-    return el.Corpus.of(TEN * copies, domain=domain)
 
 
 def test_frequency_by_hand():
@@ -232,13 +215,6 @@ def corpus_file(tmp_path):
 
 def small_plan(path, **options):
     return bench.Plan((path,), ("Frequency", "BMM", "SEMHMM-approx"), (5,), 2, 20, **options)
-
-
-def without_seconds(result):
-    return json.loads(
-        json.dumps(result),
-        object_hook=lambda one: {key: one[key] for key in one if key != "seconds"},
-    )
 
 
 def test_a_benchmark_is_the_same_whatever_the_jobs_and_can_be_resumed(corpus_file, tmp_path):

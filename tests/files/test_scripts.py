@@ -22,7 +22,7 @@ from elision.files import script as scriptfile
 from elision.files.script import dumps, loads
 from models import EXAMPLES, models
 
-FIXTURE = Path(__file__).parent / "data" / "doorbell-v1.json"
+FIXTURE = Path(__file__).parents[1] / "data" / "doorbell-v1.json"
 LONGEST_MESSAGE = 400
 TINY = [5e-324, 2.2250738585072014e-308, 1e-300, 1e-17, 0.1 + 0.2 - 0.3]
 
@@ -283,7 +283,7 @@ def test_the_checksum_is_what_the_documentation_says():
 
 
 def test_the_example_in_the_documentation_is_right():
-    page = (Path(__file__).parent.parent / "docs" / "format.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "format.md").read_text("utf-8")
     example_file = page.split("```json\n")[1].split("```")[0]
     script = loads(example_file.encode())
     assert dumps(script).decode() == example_file

@@ -15,7 +15,7 @@ from elision.evaluate.pairs import judged, judged_alone, main
 from elision.text.extract import EventExtractor
 from elision.text.vectors import installed
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 FILES = ("pairs_developed.jsonl", "pairs_after.jsonl")
 
 

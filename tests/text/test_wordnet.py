@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DEBIAN = Path("/usr/share/wordnet")
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 PAIRS = 1000
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 

@@ -29,10 +29,9 @@ from elision.evaluate.cloze import (
     precision_and_f1,
 )
 from elision.learn.baselines import NGram
-from test_bench_tasks import cell_of, put_back
-from test_cloze import EVENTS, TEN, corpus
+from mornings import EVENTS, TEN, cell_of, corpus, put_back
 
-RESULTS = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "results.py"))
+RESULTS = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "results.py"))
 
 
 def hidden_put_back(task):
