@@ -26,7 +26,7 @@ def rows_of(story, script, attribute):
 def test_what_was_unsaid_agrees_with_enumeration(case):
     model, narrative = case
     script = script_of(model)
-    story = script.between(named(narrative, len(script.events)), least=0.0)
+    story = script.between(named(narrative, len(script.events)), min_probability=0.0)
     twin = naive.posterior(*model, narrative)
     close(story.log_prob, twin.log_prob)
     close(rows_of(story, script, "expected"), twin.unsaid @ naive_ask.shares(model[1]))
@@ -193,8 +193,8 @@ def test_what_cannot_be_told_has_no_story():
 
 def test_what_is_too_improbable_is_left_out():
     script = el.examples.doorbell()
-    whole = script.between(["hear doorbell", "open door"], least=0.0)
-    some = script.between(["hear doorbell", "open door"], least=0.3)
+    whole = script.between(["hear doorbell", "open door"], min_probability=0.0)
+    some = script.between(["hear doorbell", "open door"], min_probability=0.3)
     for gap, part in zip(whole.unsaid, some.unsaid, strict=True):
         assert part == tuple(one for one in gap if one.probability >= 0.3)
     assert [len(gap) for gap in some.unsaid] == [0, 1, 4]

@@ -33,7 +33,7 @@ def test_each_gap_by_itself_agrees_with_enumeration(case):
     places = [place for place, item in enumerate(narrative) if item is None]
     assert [filling.position for filling in fillings] == places
     for filling in fillings:
-        assert not filling.usual
+        assert not filling.fallback
         close(as_row(script, filling.answers), naive.fill(*model, narrative, filling.position))
         values = [one.probability for one in filling.answers]
         assert values == sorted(values, reverse=True)
@@ -272,9 +272,9 @@ def test_a_telling_the_script_cannot_tell_gets_the_usual_answer():
     wrong = ["close door", None, "hear doorbell"]
     np.testing.assert_allclose(fill_gaps(script, [wrong])[0], overall(script), rtol=1e-12)
     (filling,) = script.fill(wrong)
-    assert filling.usual
+    assert filling.fallback
     right, again = script.fill_many([["open door", None], wrong])
-    assert not right[0].usual
+    assert not right[0].fallback
     assert again == [filling]
     with pytest.raises(el.InputError, match="cannot tell"):
         script.fill(wrong, joint=True)

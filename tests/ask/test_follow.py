@@ -97,9 +97,9 @@ def same_next(script, now, told):
         expected = chances.get(one.event, 0.0)  # what cannot come is not listed
         assert one.probability == pytest.approx(expected, rel=RTOL, abs=1e-300)
     # The ten most probable ones: no other is more so.
-    least = min((one.probability for one in now.next), default=0.0)
+    min_probability = min((one.probability for one in now.next), default=0.0)
     others = set(chances) - {one.event for one in now.next}
-    assert all(chances[event] <= least * (1 + RTOL) for event in others)
+    assert all(chances[event] <= min_probability * (1 + RTOL) for event in others)
     assert [one.probability for one in now.next] == sorted(
         (one.probability for one in now.next), reverse=True
     )
@@ -393,7 +393,7 @@ def spoken():
     )
     extractor = el.EventExtractor()
     script = el.ScriptLearner().fit(extractor.fit_transform(corpus).events).script_
-    return script.noted(extractor=extractor.to_dict())
+    return script.annotated(extractor=extractor.to_dict())
 
 
 def test_sentences_are_followed_as_their_events(spoken):

@@ -190,7 +190,7 @@ def spoken():
         extractor = el.EventExtractor(vectors=False, rare="keep")
         told = extractor.fit_transform(tellings * 2)
         script = el.SEMHMM(score="marginal", random_state=0).fit(told.events).script_
-        found[name] = script.noted(extractor=extractor.to_dict())
+        found[name] = script.annotated(extractor=extractor.to_dict())
     return found
 
 
@@ -416,9 +416,9 @@ def test_the_most_probable_script_judges_and_aligns():
 
 
 def test_a_folder_of_script_files_is_a_library(tmp_path):
-    el.examples.doorbell().noted(domain="answering the doorbell").save(tmp_path / "bell.json")
+    el.examples.doorbell().annotated(domain="answering the doorbell").save(tmp_path / "bell.json")
     tea().save(tmp_path / "tea.json")
-    tea().noted(domain="tea").save(tmp_path / "tee.json")
+    tea().annotated(domain="tea").save(tmp_path / "tee.json")
     (tmp_path / "stories.json").write_text('[{"events": ["boil water"]}]')
     (tmp_path / "folder.json").mkdir()
     books = Library.load(tmp_path)

@@ -53,7 +53,7 @@ def heard():
         * 4
     )
     learned = el.SEMHMM(score="marginal", random_state=0).fit(events).script_
-    return learned.noted(extractor=extractor.to_dict())
+    return learned.annotated(extractor=extractor.to_dict())
 
 
 def test_every_question_is_tested():

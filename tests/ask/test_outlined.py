@@ -118,7 +118,7 @@ def test_silence_is_that_of_the_script_in_its_order(learned, seed):
             continue
         compared += 1
         expected[steps] = 0.0
-        story = script.between(events, least=0.0)
+        story = script.between(events, min_probability=0.0)
         assert total(story) == pytest.approx(by_event(outline, expected), rel=CUT, abs=1e-9)
     assert compared > 10
 
@@ -149,7 +149,7 @@ def test_probabilities_of_a_story_agree_with_each_other(learned, seed):
             soft = {event: rng.uniform(0.01, 1) for event in rng.choice(script.events, size=3)}
             items[place] = None if rng.random() < 0.5 else soft
         for told in (telling, items):
-            agrees(script.between(told, least=0.0), len(told))
+            agrees(script.between(told, min_probability=0.0), len(told))
 
 
 def agrees(story, length):
@@ -166,7 +166,10 @@ def agrees(story, length):
 
 
 def test_the_threshold_only_hides(doorbell):
-    whole, part = (doorbell.between(["open door"], least=least) for least in (0.0, 0.3))
+    whole, part = (
+        doorbell.between(["open door"], min_probability=min_probability)
+        for min_probability in (0.0, 0.3)
+    )
     for all_of_it, likely in zip(whole.unsaid, part.unsaid, strict=True):
         assert likely == tuple(step for step in all_of_it if step.probability >= 0.3)
     assert part.nothing == whole.nothing
@@ -175,7 +178,10 @@ def test_the_threshold_only_hides(doorbell):
 
 def test_the_order_of_the_telling_changes_places_only(doorbell):
     told = ["hear doorbell", "open door", "close door"]
-    forward, backward = doorbell.between(told, least=0), doorbell.between(told[::-1], least=0)
+    forward, backward = (
+        doorbell.between(told, min_probability=0),
+        doorbell.between(told[::-1], min_probability=0),
+    )
     assert total(backward) == pytest.approx(total(forward), rel=1e-12)
     assert forward.told == backward.told[::-1]
     chance = {step.event: step.probability for step in forward.unsaid[1]}
@@ -183,8 +189,8 @@ def test_the_order_of_the_telling_changes_places_only(doorbell):
 
 
 def test_what_is_told_again_changes_nothing(doorbell):
-    once = doorbell.between(["hear doorbell", "open door"], least=0)
-    again = doorbell.between(["hear doorbell", "hear doorbell", "open door"], least=0)
+    once = doorbell.between(["hear doorbell", "open door"], min_probability=0)
+    again = doorbell.between(["hear doorbell", "hear doorbell", "open door"], min_probability=0)
     assert total(again) == pytest.approx(total(once), rel=1e-12)
     assert again.unsaid == (once.unsaid[0], (), *once.unsaid[1:])
     assert again.nothing == (once.nothing[0], 1.0, *once.nothing[1:])
@@ -197,7 +203,7 @@ def test_an_event_with_two_steps_is_named_once_at_a_place(learned):
         chances = outline.happened(())
         for event in twice:
             first, second = (chances[step] for step in outline.steps_of[event])
-            (gap,) = script.between([], least=0).unsaid
+            (gap,) = script.between([], min_probability=0).unsaid
             (found,) = [step for step in gap if step.event == event]
             assert found.expected == pytest.approx(first + second)
             assert found.probability == pytest.approx(1 - (1 - first) * (1 - second))
@@ -207,7 +213,7 @@ def test_an_event_with_two_steps_is_named_once_at_a_place(learned):
 def test_nothing_told_leaves_what_usually_happens_unsaid(learned):
     for script in learned:
         outline = script.made_from
-        story = script.between([], least=0)
+        story = script.between([], min_probability=0)
         assert total(story) == pytest.approx(by_event(outline, outline.unsaid), rel=1e-12)
         expected, _ = passed(script, [])
         np.testing.assert_allclose(outline.unsaid, expected, rtol=CUT)
@@ -219,7 +225,7 @@ def test_nothing_told_leaves_what_usually_happens_unsaid(learned):
 
 def test_both_branches_of_a_choice_can_be_told(doorbell):
     told = ["take parcel", "greet visitor"]
-    story = doorbell.between(told, least=0)
+    story = doorbell.between(told, min_probability=0)
     chances = total(story)
     assert chances["let visitor in"] == pytest.approx(1.0)  # the rest of its branch
     assert not chances.keys() & set(told)
@@ -241,8 +247,8 @@ def test_unknown_events_are_refused_or_left_out(doorbell):
 def test_events_that_are_no_step_stand_aside(learned):
     script = learned[1]
     told = ["fill", "sneeze", "drink"]
-    with_it = script.between(told, least=0)
-    without = script.between(["fill", "drink"], least=0)
+    with_it = script.between(told, min_probability=0)
+    without = script.between(["fill", "drink"], min_probability=0)
     assert total(with_it) == pytest.approx(total(without), rel=1e-12)
     assert with_it.told == tuple(told)
     assert script.align(told).spurious == (1,)
@@ -269,8 +275,8 @@ def test_what_is_no_observation_is_refused(doorbell, item):
 
 def test_a_sure_soft_event_is_the_event(learned):
     for script in learned:
-        hard = script.between(["boil", "pour"], least=0)
-        soft = script.between([{"boil": 0.3}, {"pour": 1.0}], least=0)
+        hard = script.between(["boil", "pour"], min_probability=0)
+        soft = script.between([{"boil": 0.3}, {"pour": 1.0}], min_probability=0)
         assert soft.told == hard.told
         assert total(soft) == pytest.approx(total(hard), rel=CUT, abs=1e-9)
 
@@ -278,13 +284,13 @@ def test_a_sure_soft_event_is_the_event(learned):
 def test_soft_events_are_weighed_by_the_script(doorbell):
     script = doorbell.with_telling(None)
     weights = {"walk to door": 0.8, "look through peephole": 0.2}
-    found = total(script.between(["hear doorbell", weights, "open door"], least=0))
+    found = total(script.between(["hear doorbell", weights, "open door"], min_probability=0))
     share = {}
     expected = {}
     for event, weight in weights.items():
         told = ["hear doorbell", event, "open door"]
         share[event] = weight * math.exp(script.log_prob(told))
-        for other, chance in total(script.between(told, least=0)).items():
+        for other, chance in total(script.between(told, min_probability=0)).items():
             expected[other] = expected.get(other, 0.0) + share[event] * chance
     whole = sum(share.values())
     expected = {event: chance / whole for event, chance in expected.items()}
@@ -292,9 +298,9 @@ def test_soft_events_are_weighed_by_the_script(doorbell):
 
 
 def test_a_gap_is_something_that_was_told(doorbell):
-    with_gap = doorbell.between(["hear doorbell", None, "open door"], least=0)
+    with_gap = doorbell.between(["hear doorbell", None, "open door"], min_probability=0)
     assert with_gap.told == ("hear doorbell", "?", "open door")
-    plain = doorbell.between(["hear doorbell", "open door"], least=0)
+    plain = doorbell.between(["hear doorbell", "open door"], min_probability=0)
     assert total(with_gap)["walk to door"] < 0.3 < total(plain)["walk to door"]
     expected, _ = passed(doorbell, ["hear doorbell", None, "open door"])
     for step, chance in zip(doorbell.made_from.steps, expected, strict=True):
@@ -304,11 +310,11 @@ def test_a_gap_is_something_that_was_told(doorbell):
 
 def test_a_gap_that_no_step_can_fill_stands_aside(doorbell):
     whole = [step.event for step in doorbell.made_from.steps]
-    found = doorbell.between([None, *whole], least=0)
+    found = doorbell.between([None, *whole], min_probability=0)
     assert len(found.nothing) == len(whole) + 2
-    assert whole[0] not in total(doorbell.between([None, whole[0]], least=0))
+    assert whole[0] not in total(doorbell.between([None, whole[0]], min_probability=0))
     assert len(doorbell.align([None, whole[0]]).spurious) == 1
-    only_gaps = doorbell.between([None, None], least=0)
+    only_gaps = doorbell.between([None, None], min_probability=0)
     agrees(only_gaps, 2)
 
 
@@ -358,7 +364,7 @@ def test_sentences_keep_their_positions():
     extractor = el.EventExtractor(vectors=False, rare="keep")
     sentences = el.Corpus(el.Narrative(None, one.events) for one in spoken)
     script = el.ScriptLearner().fit(extractor.fit_transform(sentences)).script_
-    script = script.noted(extractor=extractor.to_dict())
+    script = script.annotated(extractor=extractor.to_dict())
     found = script.align(["drink the tea", "boil the water"])
     states = [step for step in found.steps if step.position is not None]
     assert [step.position for step in states] == [1, 0]
@@ -370,8 +376,8 @@ def test_sentences_keep_their_positions():
 def test_many_are_answered_as_one(learned):
     for seed, script in enumerate(learned):
         tellings = [*asked(script, seed, 10), ["fill", None, "drink"]]
-        stories = script.between_many(tellings, least=0.01)
-        alone = [script.between(telling, least=0.01) for telling in tellings]
+        stories = script.between_many(tellings, min_probability=0.01)
+        alone = [script.between(telling, min_probability=0.01) for telling in tellings]
         for story, other in zip(stories, alone, strict=True):
             assert (story.told, story.unsaid, story.nothing) == (
                 other.told,
@@ -403,8 +409,8 @@ def test_a_saved_script_answers_to_the_last_bit(learned, doorbell, tmp_path):
             asked(script, seed % len(SEEDS), 10) if script is not doorbell else [["open door"]]
         )
         for telling in tellings:
-            assert again.between(telling, least=0, ways=2) == script.between(
-                telling, least=0, ways=2
+            assert again.between(telling, min_probability=0, ways=2) == script.between(
+                telling, min_probability=0, ways=2
             )
             if set(telling) != {"sneeze"}:
                 assert again.align(telling) == script.align(telling)
@@ -510,7 +516,7 @@ def test_whatever_stands_in_an_outline_is_refused_or_answers(doorbell):
             except FileFormatError:
                 refused += 1
                 continue
-            agrees(script.between(["open door", "hear doorbell"], least=0), 2)
+            agrees(script.between(["open door", "hear doorbell"], min_probability=0), 2)
             assert str(script.outline())
             assert loads(dumps(script)) == script
     assert refused > 1000

@@ -16,7 +16,7 @@ def script():
     extractor = el.EventExtractor("wordnet")
     events = extractor.fit_transform(TELLINGS)
     learned = el.SEMHMM(score="marginal", random_state=0).fit(events).script_
-    return learned.noted(extractor=extractor.to_dict())
+    return learned.annotated(extractor=extractor.to_dict())
 
 
 def test_a_sentence_stands_for_its_events(script):

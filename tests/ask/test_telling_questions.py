@@ -22,7 +22,7 @@ from elision.ask.telling import ahead, conformance, gaps, ordering, slips, stret
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.ask.who import who
 from elision.kernels.plain_tellings import LONGEST_HISTORY
-from elision.values.telling import Chain, Missing, TellingModel, Usual
+from elision.values.telling import Calibration, Chain, Missing, TellingModel
 from models import ATOL, RTOL
 
 SEEDS = range(12)
@@ -166,7 +166,7 @@ def test_one_gap_is_filled_with_every_event_in_turn(seed):
         (found,) = case.script.fill(named(case, items))
         expected = naive.marginal(naive.completed(case.teller, items), place, case.size)
         assert found.position == place
-        assert not found.usual
+        assert not found.fallback
         assert len(found.answers) == case.size
         close(row_of(case, found.answers), expected)
 
@@ -762,7 +762,7 @@ def test_p_values_are_shares_of_drawn_tellings(seed):
 
 def test_p_values_are_shares_of_the_tellings_held_out():
     case = small_case(0)
-    model = case.script.telling.with_usual(Usual.of([3.0, -2.0, -100.0], 0.01))
+    model = case.script.telling.with_calibration(Calibration.of([3.0, -2.0, -100.0], 0.01))
     script = case.script.with_telling(model)
     found = script.score(["e0", "e1"], samples=0)
     known = np.array([3.0, -2.0, -100.0])
@@ -896,11 +896,11 @@ def test_what_is_missing_follows_from_the_odds(seed):
         value = missing.constant + missing.odds * odds
         value += missing.rivals * math.log(np.exp(odds).sum())
         expected = 1 / (1 + np.exp(-value))
-        found = case.script.missing(named(case, items), least=0.0)
+        found = case.script.missing(named(case, items), min_probability=0.0)
         assert len(found.places) == len(items) + 1
         for row, omitted in zip(expected, found.places, strict=True):
             close(row_of(case, omitted), row)
-        some = case.script.missing(named(case, items), least=0.1)
+        some = case.script.missing(named(case, items), min_probability=0.1)
         assert some.places == tuple(
             tuple(one for one in omitted if one.probability >= 0.1) for omitted in found.places
         )
@@ -923,7 +923,7 @@ def test_certainly_missing_events_are_put_in_one_after_the_other():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_without_a_notion_of_missing_nothing_is(seed):
     case = small_case(seed)
-    found = case.script.missing(["e0", "e1"], least=0.0)
+    found = case.script.missing(["e0", "e1"], min_probability=0.0)
     assert found.places == ((), (), ())
     assert [one.event for one in found.repaired] == ["e0", "e1"]
 
@@ -931,8 +931,8 @@ def test_without_a_notion_of_missing_nothing_is(seed):
 def test_a_script_alone_takes_its_silences_for_missing():
     script = el.examples.doorbell()
     told = ["hear doorbell", "open door"]
-    found = script.missing(told, least=0.01)
-    story = script.between(told, least=0.01)
+    found = script.missing(told, min_probability=0.01)
+    story = script.between(told, min_probability=0.01)
     assert found.told == tuple(told)
     for omitted, unsaid in zip(found.places, story.unsaid, strict=True):
         expected = {one.event: one.probability for one in unsaid}
@@ -948,11 +948,11 @@ def test_a_learned_script_finds_what_was_hidden(learner):
     assert best[1] == "open door"
 
 
-@pytest.mark.parametrize("least", [-0.1, 1.5, True, "much", None, math.nan])
-def test_a_least_probability_that_is_none_is_refused(least):
+@pytest.mark.parametrize("min_probability", [-0.1, 1.5, True, "much", None, math.nan])
+def test_a_least_probability_that_is_none_is_refused(min_probability):
     for script in (small_case(0).script, el.examples.doorbell()):
-        with pytest.raises(el.InputError, match="least") as caught:
-            script.missing([], least=least)
+        with pytest.raises(el.InputError, match="min_probability") as caught:
+            script.missing([], min_probability=min_probability)
         one_line(caught)
 
 
@@ -983,7 +983,7 @@ def test_predictions_are_the_answers(learner):
     for one, found in zip(tellings, learner.predict_anywhere(tellings), strict=True):
         close(found, row(script.fill(one, anywhere=True).answers))
     for one, found in zip(tellings, learner.predict_hidden(tellings), strict=True):
-        expected = [row(place) for place in script.missing(one, least=0.0).places]
+        expected = [row(place) for place in script.missing(one, min_probability=0.0).places]
         close(found, expected)
     beginnings = (told[:2], [], ["hear doorbell", None], soft)
     for one, found in zip(beginnings, learner.predict_next(beginnings), strict=True):
@@ -1010,7 +1010,7 @@ def test_arrays_of_a_script_alone_agree_as_well(seed):
         found = who(script, "anywhere_chances")(script, ["e0", "e1"], every)
         close(found.sum(axis=1), script.fill(["e0", "e1"], anywhere=True).places)
         (found,) = who(script, "missing_chances")(script, [["e0", "e1"]])
-        omitted = script.missing(["e0", "e1"], least=0.0).places
+        omitted = script.missing(["e0", "e1"], min_probability=0.0).places
         close(found, [row_of(case, place) for place in omitted])
         (found,) = who(script, "next_chances")(script, [["e0", None]])
         answer = script.next(["e0", None])
@@ -1237,7 +1237,7 @@ def test_a_vocabulary_of_one_event_is_answered(seed, told):
     close(step.answers[0].probability + step.ended, 1.0)
     assert script.order(told).events == tuple(told)
     assert math.isfinite(script.score(told, samples=9).oddness)
-    assert len(script.missing(told, least=0.0).places) == len(told) + 1
+    assert len(script.missing(told, min_probability=0.0).places) == len(told) + 1
     assert script.resolve([*told, {"e0": 0.5}])[0].candidates[0].probability == 1.0
     assert script.sample(1, length=2) == [["e0", "e0"]]
     (stretch,) = script.fill([*told, ...])

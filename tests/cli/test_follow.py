@@ -168,7 +168,7 @@ def test_which_of_several_it_is(elision, answered, followed, tea):
 def test_sentences_are_heard(elision, followed):
     extractor = el.EventExtractor("wordnet")
     script = el.ScriptLearner().fit(extractor.fit_transform(SENTENCES)).script_
-    script.noted(extractor=extractor.to_dict()).save("bell.json")
+    script.annotated(extractor=extractor.to_dict()).save("bell.json")
     _, out, _ = followed("he heard the bell", scripts=("bell.json",))
     heard, progress = out.splitlines()[:2]
     assert heard.removeprefix("heard as: ") in script.events

@@ -85,7 +85,10 @@ QUESTIONS = {
         ("open door", "...", "?"),
         lambda s: s.fill(["open door", ..., None], top=2),
     ),
-    "between": ((*TOLD, "--least", "0.2"), lambda s: s.between(TOLD, least=0.2)),
+    "between": (
+        (*TOLD, "--min-probability", "0.2"),
+        lambda s: s.between(TOLD, min_probability=0.2),
+    ),
     "between --ways 2": (TOLD, lambda s: s.between(TOLD, ways=2)),
     "next": ((*TOLD, "--steps", "3"), lambda s: s.next(TOLD, steps=3, top=5)),
     "next --top 1": ((), lambda s: s.next([], top=1)),
@@ -336,7 +339,7 @@ def test_a_telling_is_identified(shown, answered):
     assert shown("identify", "shelf", "boil water", "pour water").startswith("tea ")
     twice = answered_before(answered, "identify", "tea.json", "shelf/tea.json", rest=asked)
     assert {one["name"] for one in twice["candidates"]} == {"tea", "tea (2)", None}
-    TEA.noted(domain="making tea").save("shelf/tea.json")
+    TEA.annotated(domain="making tea").save("shelf/tea.json")
     for scripts in (("shelf",), ("door.json", "shelf/tea.json"), ("door.json", "shelf")):
         assert answered_before(answered, "identify", *scripts, rest=asked)["best"] == "making tea"
     assert shown("identify", "shelf", "boil water", "pour water").startswith("making tea ")
@@ -368,7 +371,7 @@ def test_scripts_are_drawn_and_exported(shown, answered):
     for suffix in ("dot", "mmd", "pnml", "bpmn", "fst.txt"):
         assert shown("export", "s.json", "-o", f"s.{suffix}").startswith(f"s.{suffix}: ")
         assert Path(f"s.{suffix}").stat().st_size > 100
-    whole = answered("export", "s.json", "-o", "all.dot", "--states", "--least", "0")
+    whole = answered("export", "s.json", "-o", "all.dot", "--states", "--min-share", "0")
     assert whole == {"path": "all.dot", "bytes": Path("all.dot").stat().st_size}
 
 

@@ -35,7 +35,7 @@ def settings():
         patch.setattr(naive, "LEAST_TOLD", _histories.LEAST_TOLD)
         for name in ("COMMON", "PAIR", "AGO", "PLACE", "SET", "NEARNESS", "WIDTH", "PLACES"):
             patch.setattr(naive, name, getattr(_telling_counts, name))
-        for name in ("FADE", "USUAL_WEIGHTS", "WEIGHT_SPREAD", "TABLE_SPREAD"):
+        for name in ("FADE", "PRIOR_WEIGHTS", "WEIGHT_SPREAD", "TABLE_SPREAD"):
             patch.setattr(naive, name, getattr(telling, name))
         yield
 
@@ -300,7 +300,7 @@ def test_the_solution_is_a_minimum():
     point = np.concatenate([part.ravel() for part in answer])
     loss, slope = problem._loss(point)
     start = np.zeros(len(point))
-    start[: len(problem._usual)] = problem._usual
+    start[: len(problem._prior)] = problem._prior
     assert loss < problem._loss(start)[0]
     assert np.abs(slope).max() < 0.05
     rng = np.random.default_rng(0)
@@ -562,7 +562,7 @@ def test_the_regression_is_at_its_best():
     def loss(weights):
         signs = np.where(truth, 1.0, -1.0)
         likelihood = np.log1p(np.exp(-signs * (values @ weights))).sum()
-        return likelihood + 0.5 * ((weights - np.array(missing.USUAL)) ** 2).sum()
+        return likelihood + 0.5 * ((weights - np.array(missing.DEFAULT)) ** 2).sum()
 
     for change in 1e-3 * rng.normal(size=(30, 3)):
         assert loss(found + change) > loss(found)
@@ -574,6 +574,6 @@ def test_what_is_missing_is_learned():
     assert np.isfinite(found).all()
     assert found.odds > 0
     assert found == learn_missing(narratives, names, random_state=2)
-    assert learn_missing(narratives[: missing.FEWEST - 1], names) == missing.USUAL
-    assert learn_missing([()] * 20, names) == missing.USUAL
-    assert learn_missing([(0,)] * 20, names[:1]).constant < missing.USUAL.constant
+    assert learn_missing(narratives[: missing.FEWEST - 1], names) == missing.DEFAULT
+    assert learn_missing([()] * 20, names) == missing.DEFAULT
+    assert learn_missing([(0,)] * 20, names[:1]).constant < missing.DEFAULT.constant

@@ -34,7 +34,7 @@ draw = partial(draw_any, states=True)
 
 
 def test_options_for_states_are_refused_for_outlines():
-    for options in ({"least": 0.1}, {"direction": "TB"}):
+    for options in ({"min_share": 0.1}, {"direction": "TB"}):
         with pytest.raises(InputError, match="is for states"):
             draw_any(el.examples.doorbell(), **options)
 
@@ -127,9 +127,9 @@ def test_flow_is_the_fundamental_matrix(model):
 
 
 @given(models(most_states=6), st.floats(0.0, 1.0))
-def test_hidden_states_are_summed_out(model, least):
+def test_hidden_states_are_summed_out(model, min_share):
     script = script_of(model)
-    chosen = select(script, least=least)
+    chosen = select(script, min_share=min_share)
     shown = list(chosen.states)
     hidden = [k for k in range(script.size) if k not in shown]
     T = model[0]
@@ -144,8 +144,8 @@ def test_hidden_states_are_summed_out(model, least):
 
 
 @given(models(most_states=6), st.one_of(st.none(), st.floats(0.0, 1.0)))
-def test_every_shown_state_has_a_way_in_and_out(model, least):
-    chosen = select(script_of(model), least=least)
+def test_every_shown_state_has_a_way_in_and_out(model, min_share):
+    chosen = select(script_of(model), min_share=min_share)
     onward = [(one.source, one.target) for one in chosen.passages if one.source != one.target]
     assert {target for _, target in onward} == set(chosen.states[1:])
     assert {source for source, _ in onward} == set(chosen.states[:-1])
@@ -155,7 +155,7 @@ def test_every_shown_state_has_a_way_in_and_out(model, least):
 @given(models(most_states=5))
 def test_nothing_is_hidden_at_zero(model):
     script = script_of(model)
-    chosen = select(script, least=0)
+    chosen = select(script, min_share=0)
     edges = {(one.source, one.target) for one in chosen.passages}
     assert edges == set(zip(*np.nonzero(script.transition), strict=True))
     assert chosen.hidden_states == chosen.hidden_edges == 0
@@ -165,7 +165,7 @@ def test_nothing_is_hidden_at_zero(model):
 def test_a_higher_threshold_shows_no_more_states(model, one, other):
     script = script_of(model)
     low, high = sorted((one, other))
-    assert set(select(script, least=high).states) <= set(select(script, least=low).states)
+    assert set(select(script, min_share=high).states) <= set(select(script, min_share=low).states)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -197,18 +197,18 @@ def test_states_too_rare_for_floating_point_keep_their_ways():
     emission = np.zeros((size, 1))
     emission[1:-1] = 1
     script = el.Script(["a"], transition, emission, np.zeros(size))
-    chosen = select(script, least=0)
+    chosen = select(script, min_share=0)
     assert len(chosen.passages) == np.count_nonzero(transition)
 
 
-@pytest.mark.parametrize("least", [-0.1, 1.5, float("nan"), "much", None])
-def test_least_is_checked(least):
+@pytest.mark.parametrize("min_share", [-0.1, 1.5, float("nan"), "much", None])
+def test_least_is_checked(min_share):
     script = el.examples.doorbell()
-    if least is None:
+    if min_share is None:
         assert select(script).hidden_states == 0
         return
     with pytest.raises(InputError, match=r"least is .*expected a number from 0 to 1"):
-        draw(script, least=least)
+        draw(script, min_share=min_share)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -371,8 +371,10 @@ def check_texts(node):
 
 @settings(max_examples=150)
 @given(models(most_states=7), st.sampled_from(["LR", "TB"]), st.sampled_from([None, 0.0, 0.2]))
-def test_nothing_overlaps(model, direction, least):
-    check_picture(picture(script_of(model), direction=direction, least=least, title="a " * 60))
+def test_nothing_overlaps(model, direction, min_share):
+    check_picture(
+        picture(script_of(model), direction=direction, min_share=min_share, title="a " * 60)
+    )
 
 
 @pytest.mark.parametrize("direction", ["LR", "TB"])
@@ -380,7 +382,7 @@ def test_nothing_overlaps(model, direction, least):
 def test_nothing_overlaps_in_large_pictures(size, direction):
     script = learned_like(size, 1)
     check_picture(picture(script, direction=direction))
-    check_picture(picture(script, direction=direction, least=0))
+    check_picture(picture(script, direction=direction, min_share=0))
 
 
 @pytest.mark.parametrize("direction", ["LR", "TB"])
@@ -497,7 +499,7 @@ def test_the_path_is_shown_whole_whatever_the_threshold(model, seed):
         )[0]
         telling += [told] if told else []
     path = overlay(script, telling)
-    found = picture(script, telling=telling, least=1.0)
+    found = picture(script, telling=telling, min_share=1.0)
     shown = {(edge.source, edge.target) for edge in found.edges if edge.taken}
     assert set(path.edges) == shown
     told = sorted(place for role in path.roles.values() for place in role.places)

@@ -236,7 +236,7 @@ def test_nets_and_processes_replay_the_tellings(model):
         if script.log_prob(telling) > -np.inf
     }
     assert language(*read_pnml(to_pnml(script))) == possible
-    assert language(*read_bpmn(to_bpmn(script, least=0))) == possible
+    assert language(*read_bpmn(to_bpmn(script, min_share=0))) == possible
 
 
 def test_nets_with_hostile_names():
@@ -318,12 +318,12 @@ def touches(point, bounds):
 @given(models(most_states=4, most_events=2))
 def test_processes_give_the_probability_of_each_telling(model):
     script = script_of(model)
-    arcs = read_bpmn(to_bpmn(script, least=0))
+    arcs = read_bpmn(to_bpmn(script, min_share=0))
     check_probabilities(script, *arcs, tolerance=SIX_DIGITS)
 
 
 def test_processes_with_hostile_names():
-    arcs, _, _ = read_bpmn(to_bpmn(hostile_script(), least=0))
+    arcs, _, _ = read_bpmn(to_bpmn(hostile_script(), min_share=0))
     labels = {label for _, _, label, _ in arcs}
     assert HOSTILE[0] in labels
     assert HOSTILE[2] in labels
@@ -335,12 +335,12 @@ def test_rare_parts_can_be_left_out():
         states={"a": {"knock": 0.9, "ring": 0.08, "shout": 0.02}, "b": "wait", "c": "open"},
         edges={"start": {"a": 1}, "a": {"b": 0.04, "c": 0.96}, "b": {"c": 1}, "c": {"end": 1}},
     )
-    arcs, start, final = read_pnml(to_pnml(script, least=0.05))
+    arcs, start, final = read_pnml(to_pnml(script, min_share=0.05))
     assert language(arcs, start, final) == {("knock", "open"), ("ring", "open")}
-    assert language(*read_bpmn(to_bpmn(script, least=0.05))) == language(arcs, start, final)
+    assert language(*read_bpmn(to_bpmn(script, min_share=0.05))) == language(arcs, start, final)
     assert language(*read_bpmn(to_bpmn(script))) >= language(arcs, start, final)
     with pytest.raises(InputError, match="least is 2"):
-        to_pnml(script, least=2)
+        to_pnml(script, min_share=2)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -412,7 +412,7 @@ def test_graphs_have_the_states_and_edges(write, read):
 @pytest.mark.parametrize(("write", "read"), [(to_dot, read_dot), (to_mermaid, read_mermaid)])
 def test_graphs_with_hostile_names(write, read):
     script = hostile_script()
-    nodes, _ = read(write(script, least=0))
+    nodes, _ = read(write(script, min_share=0))
     for k, event in enumerate(HOSTILE, start=1):
         assert f"{cleaned(event)} 61%" in nodes[f"s{k}"].split("\n")
 
@@ -471,17 +471,17 @@ def test_export_leaves_out_what_is_rare(tmp_path):
     script = el.examples.doorbell()
     for suffix in (".svg", ".dot", ".mmd", ".pnml", ".bpmn"):
         export(script, tmp_path / f"all{suffix}", states=True)
-        export(script, tmp_path / f"few{suffix}", states=True, least=0.6)
+        export(script, tmp_path / f"few{suffix}", states=True, min_share=0.6)
         sizes = [(tmp_path / f"{name}{suffix}").stat().st_size for name in ("few", "all")]
         assert sizes[0] < sizes[1]
     with pytest.raises(InputError, match="always whole"):
-        export(script, tmp_path / "a.fst.txt", least=0.1)
+        export(script, tmp_path / "a.fst.txt", min_share=0.1)
 
 
 def test_export_of_the_outline_has_no_least(tmp_path):
     for suffix in (".svg", ".dot"):
         with pytest.raises(InputError, match="least is for states"):
-            export(el.examples.doorbell(), tmp_path / f"a{suffix}", least=0.1)
+            export(el.examples.doorbell(), tmp_path / f"a{suffix}", min_share=0.1)
     with pytest.raises(InputError, match="states have no JSON"):
         export(el.examples.doorbell(), tmp_path / "a.json", states=True)
 

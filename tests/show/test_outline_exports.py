@@ -119,7 +119,7 @@ def outlines(draw, most_units=3, most_steps=5):
 # ------------------------------------------------------------------------------------------------
 
 
-def unit_tellings(outline, unit, longest, least=LEAST):
+def unit_tellings(outline, unit, longest, min_share=LEAST):
     """All that may be told of one unit, as sequences of events."""
     one = outline.units[unit]
     found = set()
@@ -128,15 +128,15 @@ def unit_tellings(outline, unit, longest, least=LEAST):
         ways = []
         for number in branch:
             step = outline.steps[number]
-            most = longest if step.again > least else 1
+            most = longest if step.again > min_share else 1
             times = set(range(1, most + 1))
             if len(branch) == 1:
                 quiet += one.happens * share * (1 - step.telling)
-            elif 1 - step.telling > least:
+            elif 1 - step.telling > min_share:
                 times.add(0)
             ways.append([(step.event,) * often for often in sorted(times)])
         found |= {sum(parts, ()) for parts in product(*ways)}
-    if quiet > least:
+    if quiet > min_share:
         found.add(())
     return {told for told in found if len(told) <= longest}
 
@@ -216,8 +216,8 @@ def test_exports_allow_what_the_outline_allows_and_nothing_else(read, outline):
 @given(outline=outlines())
 def test_weights_are_the_probabilities(outline):
     expected = told_with(outline, 4)
-    net = read_pnml(outline_pnml(outline, least=0))
-    process = read_bpmn(outline_bpmn(outline, least=0))
+    net = read_pnml(outline_pnml(outline, min_share=0))
+    process = read_bpmn(outline_bpmn(outline, min_share=0))
     for found, tolerance in (
         (probabilities(net, 4), 1e-9),
         (probabilities(process, 4), SIX_DIGITS),
@@ -305,10 +305,10 @@ def test_what_is_rare_is_left_out_on_request(write):
     outline = make([([[("a", 0.9, 0.05)]], 1.0)])
     assert accepts(read(write(outline)), [])
     assert accepts(read(write(outline)), ["a", "a"])
-    assert language(read(write(outline, least=0.2)), 3) == {("a",)}
-    assert language(read(write(outline, least=0.07)), 3) == {(), ("a",)}
+    assert language(read(write(outline, min_share=0.2)), 3) == {("a",)}
+    assert language(read(write(outline, min_share=0.07)), 3) == {(), ("a",)}
     with pytest.raises(InputError, match="least is 2"):
-        write(outline, least=2)
+        write(outline, min_share=2)
 
 
 @pytest.mark.parametrize("write", [outline_pnml, outline_bpmn, outline_dot, outline_mermaid])

@@ -526,7 +526,7 @@ def test_a_script_keeps_its_telling_model():
     assert told != bare
     assert told == bare.with_telling(some_model())
     assert told.with_telling(None) == bare
-    assert told.noted(more=1).telling is model
+    assert told.annotated(more=1).telling is model
     assert "telling model" in repr(told)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elision.ask.score import Conformance
     from elision.values.corpus import Corpus
 
-USUAL = 0.5
+COMMON = 0.5
 """A key step is told in more than this share of the training tellings."""
 
 SLIPS = ("two swapped", "foreign event", "key step missing")
@@ -85,7 +85,7 @@ def altered(
 ) -> dict[str, list[list[str]]]:
     """Make the slips: each in each telling where it can be made."""
     told_in = Counter(event for telling in train for event in set(telling))
-    key = {event for event, number in told_in.items() if number > USUAL * len(train)}
+    key = {event for event, number in told_in.items() if number > COMMON * len(train)}
     own = sorted(told_in)
     result: dict[str, list[list[str]]] = {name: [] for name in (*SLIPS, "own event misplaced")}
     for telling in map(list, test):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-USUAL = 0.5
+COMMON = 0.5
 """Share of the tellings learned from that tell a step that is hidden."""
 
 RATES = (0.05, 0.1)
@@ -119,7 +119,7 @@ def hidden(learned: Learned, told: tuple[int, ...], rng: np.random.Generator) ->
     usual = [
         event
         for event in sorted(set(told))
-        if counted[learned.script.events[event]] >= USUAL * len(learned.tellings)
+        if counted[learned.script.events[event]] >= COMMON * len(learned.tellings)
     ]
     if not usual or len(set(told)) < 2:
         return []

@@ -253,7 +253,7 @@ def sample(first, target, cumulative, emission, symbol, soft, rng, offset):
     """
     end, events = emission.shape[0] - 1, emission.shape[1]
     state, event = np.empty(1024, np.int64), np.empty(1024, np.int64)
-    manner = np.empty(1024, np.int64)
+    outcome = np.empty(1024, np.int64)
     size = 0
     offset[0] = 0
     for story in range(offset.shape[0] - 1):
@@ -269,9 +269,9 @@ def sample(first, target, cumulative, emission, symbol, soft, rng, offset):
             if here == end:
                 break
             if size == state.shape[0]:
-                state, event, manner = _grown(state), _grown(event), _grown(manner)
+                state, event, outcome = _grown(state), _grown(event), _grown(outcome)
             state[size] = here
-            manner[size] = choice % 3
+            outcome[size] = choice % 3
             if choice % 3 != ITEM:
                 event[size] = _drawn(emission[here], events, u)
             elif symbol[row] < events:
@@ -282,4 +282,4 @@ def sample(first, target, cumulative, emission, symbol, soft, rng, offset):
                 row += 1
             size += 1
         offset[story + 1] = size
-    return state[:size], event[:size], manner[:size]
+    return state[:size], event[:size], outcome[:size]

@@ -36,7 +36,7 @@ from elision.scale._spill import (
     spill,
     taken,
 )
-from elision.scale.memory import USUAL, parsed, written
+from elision.scale.memory import DEFAULT, parsed, written
 from elision.scale.packed_corpus import (
     HEADER,
     PackedCorpus,
@@ -126,7 +126,7 @@ def pack(
     files: str | os.PathLike[str] | Iterable[Any],
     folder: str | os.PathLike[str],
     *,
-    memory: str | int = USUAL,
+    memory: str | int = DEFAULT,
     format: str | None = None,  # noqa: A002 - the word that users know
     domain: str | None = None,
     case: str | None = None,

@@ -267,7 +267,7 @@ def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
             messages.Filled(
                 said[one.position].line,
                 [messages.Answer(each.event, each.probability) for each in one.answers],
-                one.usual,
+                one.fallback,
             )
             for one in found
         ]

@@ -98,7 +98,7 @@ def learn(plan: Plan, tell: Tell) -> None:
         heard = pipeline.learning.as_events(part, plan.choices.names)
         learner = pipeline.learning.fit_default(el.ScriptLearner(), heard, title, work.stage)
         path = folder / f"script-{number}.json"
-        learner.script_.noted(**heard.notes(title)).save(path)
+        learner.script_.annotated(**heard.notes(title)).save(path)
         tellings = folder / f"tellings-{number}.jsonl"
         _as_learned(part, heard).to_jsonl(tellings)
         files = {"file": path.name, "tellings": tellings.name}

@@ -110,7 +110,7 @@ class Examiner:
         random_state: int,
     ) -> None:
         self._false_alarms = share_of(false_alarms, "false_alarms")
-        self._samples = whole(samples, "samples", most=MOST_DRAWN)
+        self._samples = whole(samples, "samples", maximum=MOST_DRAWN)
         self._seed = whole(random_state, "random_state")
         self._script = script
         self._unknown: Unknown = unknown

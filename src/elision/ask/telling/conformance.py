@@ -112,7 +112,7 @@ class _Examiner:
             per_place[place] = (per_place[place] or 0.0) + surprise
         lost = sorted(set(range(len(telling.names))) - set(telling.places))
         oddness, slips = self._slips(telling)
-        strange = STRANGE if self._model.usual is None else self._model.usual.strange
+        strange = STRANGE if self._model.calibration is None else self._model.calibration.strange
         oddness = with_unknown(oddness, len(lost), len(telling.names), strange)
         flags = [
             Flag("unknown", place, telling.names[place], math.inf, "not in the script", 1.0)
@@ -170,8 +170,8 @@ class _Examiner:
     @cached_property
     def _reference(self) -> NDArray[np.float64]:
         """Oddness of usual tellings, ascending."""
-        if self._model.usual is not None:
-            return self._model.usual.oddness
+        if self._model.calibration is not None:
+            return self._model.calibration.oddness
         number = min(self._samples, MOST_DRAWN)
         drawn = self._script.sample(number, random_state=np.random.default_rng(self._seed))
         numbers = self._model.numbers

@@ -10,7 +10,7 @@ const KEYS = [
   "done",
   "say",
   "states",
-  "least",
+  "min_share",
   "step",
   "state",
   "search",

@@ -8,7 +8,7 @@ import numpy as np
 
 from elision import _threads
 from elision.ask.telling.slips import weigh, with_unknown
-from elision.values.telling import Usual
+from elision.values.telling import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ UNSEEN = 0.01
 """Unknown events that count as seen where none were: they are taken for rare until they are."""
 
 
-def learn_usual(held_out: Sequence[HeldOut], *, closed: bool = False) -> Usual | None:
+def learn_calibration(held_out: Sequence[HeldOut], *, closed: bool = False) -> Calibration | None:
     """How odd the narratives held out are; None if they are too few.
 
     Parameters
@@ -42,7 +42,7 @@ def learn_usual(held_out: Sequence[HeldOut], *, closed: bool = False) -> Usual |
     strange = told - sum(len(one) for some in known for one in some)
     share = (strange + UNSEEN) / (told + 1)
     found = [_oddness(part, some, share) for part, some in zip(held_out, known, strict=True)]
-    return Usual.of(np.concatenate(found), share)
+    return Calibration.of(np.concatenate(found), share)
 
 
 def _known(part: HeldOut, *, closed: bool) -> Narratives:
