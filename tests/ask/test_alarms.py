@@ -93,9 +93,11 @@ def test_each_telling_is_judged_by_all_others():
         others = [other for place, other in enumerate(tellings) if place != number]
         pairs = np.array(twin.without(outline.pairs, list(dict.fromkeys(units))))
         np.testing.assert_array_equal(pairs, counted(outline, others))
-        worst, slip = QUIET, QUIET
+        worst, deviation = QUIET, QUIET
         for place, step in enumerate(steps):
-            slip = max(slip, twin.slip(pairs, outline.unit_of, steps[:place], step)[0])
+            deviation = max(
+                deviation, twin.out_of_order(pairs, outline.unit_of, steps[:place], step)[0]
+            )
             for later in steps[place + 1 :]:
                 if outline.steps[later].told >= EXPECTED:
                     tellers = sum(outline.steps[later].event in other for other in others)
@@ -104,7 +106,7 @@ def test_each_telling_is_judged_by_all_others():
         # A new telling is judged by one telling more.
         more = math.log((len(others) + 1.5) / (len(others) + 0.5))
         skipped.append(worst + 3 * more + TIE)
-        late.append(slip + more + TIE)
+        late.append(deviation + more + TIE)
     np.testing.assert_allclose(outline.alarms.skipped, sorted(skipped)[::-1], rtol=1e-9)
     np.testing.assert_allclose(outline.alarms.out_of_order, sorted(late)[::-1], rtol=1e-9)
 

@@ -26,7 +26,7 @@ from elision.ask.engine.evidence import (
     sheet_of,
     symbols_of,
 )
-from elision.ask.engine.hops import Hops
+from elision.ask.engine.told_chain import ToldChain
 from elision.ask.engine.word_evidence import EVENT_WEIGHT, SCRIPT_WEIGHT, WORD_POWER, Reading
 from elision.files.library import Stored
 from elision.values.library import Library
@@ -72,7 +72,7 @@ def test_evidence_is_the_sum_over_all_strays(model, told):
     named = [script.events[o] if isinstance(o, int) else o for o in narrative]
     symbols, numbers = symbols_of([named])
     heard = hear_events(script, symbols, background)
-    found = log_evidence(Hops(script), heard, numbers, STRAY)
+    found = log_evidence(ToldChain(script), heard, numbers, STRAY)
     weights = [background.weight(event) for event in script.events]
     expected = twin.evidence(model, narrative, weights, STRAY, BROKEN_OFF)
     close(found, [math.log(expected)])

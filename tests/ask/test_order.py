@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import elision as el
 import naive_questions as twin
 from elision.ask import order as module
-from elision.ask.engine.hops import Hops
 from elision.ask.engine.precedence import improved, precedence
+from elision.ask.engine.told_chain import ToldChain
 from elision.ask.order import order
 from models import ATOL, RTOL, events, models
 
@@ -71,7 +71,7 @@ def test_pairs_given_just_these_events(model, told):
 @pytest.mark.parametrize("copies", [(1, 1), (2, 1), (1, 2), (2, 2)])
 def test_precedence_over_all_tellings(copies, model):
     count = model[1].shape[1]
-    found = precedence(Hops(script_of(model)), np.arange(count), max(copies))
+    found = precedence(ToldChain(script_of(model)), np.arange(count), max(copies))
     expected = twin.precedence_matrix(model, *copies)
     close(found[copies[0] - 1, copies[1] - 1] * (1 - np.eye(count)), expected * (1 - np.eye(count)))
 

@@ -1,4 +1,4 @@
-"""Scoring tellings: surprises, p-values, slips and flags, against the twins."""
+"""Scoring tellings: surprises, p-values, deviations and flags, against the twins."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import elision as el
 import naive
 import naive_questions as twin
 from elision.ask.engine.conformance import OUT_OF_ORDER
-from elision.ask.engine.hops import Hops, Tables
-from elision.ask.engine.slips import moves, slips
+from elision.ask.engine.deviations import deviations, moves
+from elision.ask.engine.told_chain import Tables, ToldChain
 from elision.ask.score import Conformances, conform, score
 from models import ATOL, RTOL, cases, events, models, pack
 
@@ -41,7 +41,7 @@ hard = st.lists(st.integers(0, 2), max_size=5)
 def test_surprises_are_those_of_all_paths_and_sum_to_the_log_probability(case):
     model, narratives = case
     packed = pack(narratives, model[1].shape[1])
-    found = Hops(script_of(model)).surprises(packed)
+    found = ToldChain(script_of(model)).surprises(packed)
     for number, narrative in enumerate(narratives):
         s = packed.place[number]
         first = packed.offset[s] + s
@@ -58,19 +58,19 @@ def test_surprises_survive_underflow(model):
     script = script_of(model)
     told = [0] * 200
     expected = script.log_prob(named(script, told))
-    own = Hops(script).surprises(script.pack([named(script, told)]))
+    own = ToldChain(script).surprises(script.pack([named(script, told)]))
     close(own.sum(), -expected)
 
 
 @given(models(), hard)
-def test_slips_are_ratios_of_probabilities(model, told):
+def test_deviations_are_ratios_of_probabilities(model, told):
     count = model[1].shape[1]
     narrative = [o for o in told if o < count]
     log_prob = naive.log_prob(*model, narrative)
     assume(np.isfinite(log_prob))
-    hops = Hops(script_of(model))
+    chain = ToldChain(script_of(model))
     likelihood = naive.event_likelihood(model[1], narrative)[None]
-    found = slips(hops, hops.tables(likelihood), likelihood, np.array([log_prob]))
+    found = deviations(chain, chain.tables(likelihood), likelihood, np.array([log_prob]))
     base = math.exp(log_prob)
 
     def ratio(other):
@@ -95,10 +95,10 @@ def test_moves_are_gains_in_log_probability(model, told):
     narrative = [o for o in told if o < count]
     log_prob = naive.log_prob(*model, narrative)
     assume(np.isfinite(log_prob))
-    hops = Hops(script_of(model))
+    chain = ToldChain(script_of(model))
     likelihood = naive.event_likelihood(model[1], narrative)
-    tables = Tables(*(part[0] for part in hops.tables(likelihood[None])))
-    found = moves(hops, tables, likelihood, log_prob)
+    tables = Tables(*(part[0] for part in chain.tables(likelihood[None])))
+    found = moves(chain, tables, likelihood, log_prob)
     for i in range(len(narrative)):
         rest = [*narrative[:i], *narrative[i + 1 :]]
         for p in range(len(narrative)):
@@ -108,7 +108,7 @@ def test_moves_are_gains_in_log_probability(model, told):
 
 @given(models())
 def test_events_never_told(model):
-    found = Hops(script_of(model)).never()[0]
+    found = ToldChain(script_of(model)).never()[0]
     close(found, [twin.never(model, o) for o in range(model[1].shape[1])])
 
 
@@ -231,7 +231,7 @@ def test_a_usual_event_that_was_passed_in_silence_is_flagged():
     assert score(script, ["a", "b"]).flags == ()
 
 
-def test_slips_make_a_telling_odd(learned):
+def test_deviations_make_a_telling_odd(learned):
     usual = score(
         learned, ["hear doorbell", "walk to door", "open door", "take parcel", "close door"]
     )

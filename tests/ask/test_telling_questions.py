@@ -18,7 +18,7 @@ from elision.ask.engine.evidence import BROKEN_OFF, OPEN, STRAY, Background, she
 from elision.ask.fill import allowed_events
 from elision.ask.heard import hear_all
 from elision.ask.identify import Identifier, Witness
-from elision.ask.telling import ahead, conformance, gaps, ordering, slips, stretches
+from elision.ask.telling import ahead, conformance, deviations, gaps, ordering, stretches
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.ask.who import who
 from elision.kernels.plain_tellings import LONGEST_HISTORY
@@ -774,7 +774,7 @@ def test_p_values_are_shares_of_the_tellings_held_out():
             script.score(["e0"], false_alarms=wrong)
 
 
-def test_oddness_weighs_every_slip():
+def test_oddness_weighs_every_deviation():
     case = small_case(0, size=3, ending=1.0)
     told = (0, 2, 0)
     swaps = {(2, 0, 0), (0, 0, 2)}
@@ -799,15 +799,15 @@ def test_oddness_weighs_every_slip():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_undoing_a_slip_gains_what_it_says(seed):
+def test_undoing_a_deviation_gains_what_it_says(seed):
     case = small_case(seed, size=4)
     model = case.script.telling
     for told in ((0, 1, 2, 3), (3, 3, 0), (1,), ()):
-        weighed = slips.weigh(model, np.array(told, np.int64))
-        slip = weighed.likeliest()
-        undone = tuple(slips.undone(weighed.told, slip).tolist())
-        close(slip.gain, case.teller.worth(undone) - case.teller.worth(told))
-        assert 0 <= slip.chance <= slips.chance_of(weighed.oddness) + 1e-12
+        weighed = deviations.weigh(model, np.array(told, np.int64))
+        deviation = weighed.likeliest()
+        undone = tuple(deviations.undone(weighed.told, deviation).tolist())
+        close(deviation.gain, case.teller.worth(undone) - case.teller.worth(told))
+        assert 0 <= deviation.chance <= deviations.chance_of(weighed.oddness) + 1e-12
 
 
 def test_fitness_is_one_for_the_usual_course_and_falls_with_every_fault(learner):
@@ -821,7 +821,7 @@ def test_fitness_is_one_for_the_usual_course_and_falls_with_every_fault(learner)
     swapped = learner.score(["close door", "open door", "hear doorbell"])
     assert 0 < swapped.fitness < 0.9
     assert swapped.odd
-    assert swapped.slips.out_of_order > 0.5
+    assert swapped.deviations.out_of_order > 0.5
     assert all(0 <= flag.probability <= 1 for flag in swapped.flags)
 
 

@@ -173,7 +173,7 @@ def test_what_counts_as_false():
     found.add(Case(numbers("abc"), late=1), watched)
     assert found.false_skips == []
     assert found.omissions[0][0].tolist() == [8, 8, 8]
-    assert found.slips == [0.5]
+    assert found.deviations == [0.5]
 
 
 def test_limits():
@@ -187,7 +187,7 @@ def test_limits():
 def test_judging_by_hand():
     evidence = Evidence(
         false_skips=[0.0, 3.0, 1.0, 0.0],
-        false_slips=[0.0, 0.0, 0.0, 2.0],
+        false_deviations=[0.0, 0.0, 0.0, 2.0],
         untold=[5.0, 0.0, 0.0, 0.0],
         omissions=[
             (np.array([0.0, 2.0, 2.0]), 1),
@@ -195,7 +195,7 @@ def test_judging_by_hand():
             (np.array([0.0, 0.0, 0.0]), 1),
             (np.array([2.0, 0.0, 0.0]), 2),
         ],
-        slips=[3.0, 1.0],
+        deviations=[3.0, 1.0],
     )
     assert judged(evidence, 1.5, 2.0) == {
         "in_time": 0.5,
@@ -203,7 +203,7 @@ def test_judging_by_hand():
         "events_late": pytest.approx((0 + 1 - 2) / 3),
         "exchanges": 0.5,
         "false_skips": 0.25,
-        "false_slips": 0.0,
+        "false_deviations": 0.0,
         "untold": 0.25,
     }
     rows = alarm_figures({"x": evidence}, given=False)

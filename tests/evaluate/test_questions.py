@@ -82,7 +82,7 @@ def test_bad_input_is_one_line(corpus, capsys, tmp_path):
     assert capsys.readouterr().err.count("\n") == 3
 
 
-def test_slips_are_what_they_are_called():
+def test_deviations_are_what_they_are_called():
     rng = np.random.default_rng(0)
     made = altered([["a", "b", "b", "c"]] * 20, [["a", "b"]] * 5 + [["c"]], ["x"], rng)
     for telling in made["two swapped"]:

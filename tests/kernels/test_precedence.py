@@ -32,8 +32,8 @@ SHAPES = {
 NOISE = {
     "left out": {"omitted": 0.3},
     "much left out": {"omitted": 0.5},
-    "slips": {"omitted": 0.3, "slips": 0.05},
-    "misplaced": {"omitted": 0.3, "slips": 0.03, "misplaced": 0.02},
+    "inversions": {"omitted": 0.3, "inversions": 0.05},
+    "misplaced": {"omitted": 0.3, "inversions": 0.03, "misplaced": 0.02},
 }
 
 
@@ -69,7 +69,7 @@ def random_tellings(seed, count, shape="blocks", **noise):
 
 def same(one, other):
     """Whether two results agree to the last bit."""
-    names = ("order", "probability", "near_slip", "far_slip", "misplaced")
+    names = ("order", "probability", "near_inversion", "far_inversion", "misplaced")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
@@ -82,10 +82,10 @@ def test_a_telling_agrees_with_the_twin(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 8))
     order = random_order(rng, n)
-    for slip in (0.01, float(rng.random()), 1.0):
+    for inversion in (0.01, float(rng.random()), 1.0):
         told = rng.permutation(n)[: int(rng.integers(n + 1))]
-        found = telling_log_prob(told, table_of(order, n), slip)
-        close(found, naive.telling_log_prob(told.tolist(), order, slip))
+        found = telling_log_prob(told, table_of(order, n), inversion)
+        close(found, naive.telling_log_prob(told.tolist(), order, inversion))
 
 
 @numerical
@@ -128,7 +128,7 @@ def sampling_case(seed, n=3, tellings=4):
         told=told,
         worth=worth,
         weight=2 * rng.random(tellings),
-        slip=float(rng.uniform(0.05, 0.5)),
+        inversion=float(rng.uniform(0.05, 0.5)),
         flat=np.array([step for one in told for step in one], dtype=np.int64),
         ends=np.concatenate([[0], np.cumsum([len(one) for one in told])]).astype(np.int64),
     )
@@ -138,13 +138,13 @@ def sampled(case, sweeps, seed, start=None):
     order = np.zeros((case.n, case.n), dtype=bool) if start is None else start
     random = np.random.default_rng(seed)
     return sampled_orders(
-        order, case.worth, case.flat, case.ends, case.weight, case.slip, sweeps, random
+        order, case.worth, case.flat, case.ends, case.weight, case.inversion, sweeps, random
     )
 
 
 def posterior(case):
     return np.array(
-        naive.posterior_shares(case.worth.tolist(), case.told, case.weight.tolist(), case.slip)
+        naive.posterior_shares(case.worth.tolist(), case.told, case.weight.tolist(), case.inversion)
     )
 
 
@@ -246,7 +246,7 @@ def test_what_stands_directly_before_agrees_with_the_twin(seed):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("noise", NOISE)
-def test_orders_are_found_in_tellings_that_leave_out_and_slip(shape, noise):
+def test_orders_are_found_in_tellings_that_leave_out_and_mix_up(shape, noise):
     n, order = SHAPES[shape]
     found = [
         naive.pairs_of(learn_precedence(random_tellings(seed, 80, shape, **NOISE[noise]), n).order)
@@ -281,20 +281,20 @@ def test_parallel_threads_are_found(length, noise):
     assert length > 2 or exact >= 3
 
 
-def test_rates_of_slips_are_found():
+def test_rates_of_inversions_are_found():
     clean = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3), 8)
-    careless = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3, slips=0.1), 8)
+    careless = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3, inversions=0.1), 8)
     messy = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3, misplaced=0.08), 8)
-    assert clean.near_slip < 0.02
-    assert 0.05 < careless.near_slip < 0.15
-    assert careless.far_slip < careless.near_slip
+    assert clean.near_inversion < 0.02
+    assert 0.05 < careless.near_inversion < 0.15
+    assert careless.far_inversion < careless.near_inversion
     assert clean.misplaced < 0.01
     assert messy.misplaced > 3 * clean.misplaced
     assert messy.misplaced > careless.misplaced
 
 
 def test_the_same_seed_gives_the_same_to_the_last_bit():
-    told = random_tellings(3, 20, omitted=0.4, slips=0.1)
+    told = random_tellings(3, 20, omitted=0.4, inversions=0.1)
     one, again = learn_precedence(told, 9), learn_precedence(told, 9)
     assert same(one, again)
     assert same(one, learn_precedence(told, 9, random_state=0))
@@ -303,7 +303,7 @@ def test_the_same_seed_gives_the_same_to_the_last_bit():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_order_of_the_tellings_does_not_matter(seed):
-    told = random_tellings(seed, 15, omitted=0.4, slips=0.1)
+    told = random_tellings(seed, 15, omitted=0.4, inversions=0.1)
     shuffled = [told[i] for i in np.random.default_rng(seed).permutation(len(told))]
     assert same(learn_precedence(told, 9), learn_precedence(shuffled, 9))
 
@@ -314,12 +314,12 @@ def test_numbers_of_steps_do_not_matter(shape):
     # where the shares are not about even.
     n = SHAPES[shape][0]
     for seed in range(5):
-        told = random_tellings(seed, 60, shape, omitted=0.3, slips=0.03)
+        told = random_tellings(seed, 60, shape, omitted=0.3, inversions=0.03)
         new = np.random.default_rng(seed).permutation(n)
         one = learn_precedence(told, n)
         other = learn_precedence([[int(new[step]) for step in steps] for steps in told], n)
         back = np.ix_(new, new)
-        for name in ("near_slip", "far_slip", "misplaced"):
+        for name in ("near_inversion", "far_inversion", "misplaced"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6)
         np.testing.assert_allclose(one.probability, other.probability[back], rtol=0, atol=0.35)
         sure = np.abs(one.probability - 0.5) > 0.35
@@ -347,7 +347,7 @@ def test_equal_tellings_are_looked_at_once_with_their_weight():
 
 
 def test_evidence_counts_as_that_of_some_tellings_at_most():
-    told = random_tellings(0, 20, omitted=0.3, slips=0.05)
+    told = random_tellings(0, 20, omitted=0.3, inversions=0.05)
     few = precedence._different(told, 300)[1]
     assert few.sum() == len(told) < MOST_EVIDENCE
     for times in (2, 3, 50):
@@ -462,6 +462,6 @@ def test_whatever_is_told_the_result_is_an_order(told):
     assert naive.is_order(naive.pairs_of(found.order))
     assert naive.pairs_of(found.covers) == naive.reduction(naive.pairs_of(found.order))
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
-    for rate in (found.near_slip, found.far_slip, found.misplaced):
+    for rate in (found.near_inversion, found.far_inversion, found.misplaced):
         assert 0 <= rate < 1
     assert same(found, learn_precedence(told[::-1], 5))

@@ -10,7 +10,7 @@ import pytest
 
 import elision as el
 from elision.ask.engine.filters import first_filter
-from elision.ask.telling import slips
+from elision.ask.telling import deviations
 from elision.files import arrays
 from elision.files.arrays import packed
 from elision.files.script import ENVELOPE, dumps, loads
@@ -228,13 +228,13 @@ def test_backing_off_is_bounded_by_what_is_read(monkeypatch):
     assert "only ways that were told" in limits.of_search(learner, told)[-1]
 
 
-def test_of_long_tellings_fewer_slips_are_looked_for(monkeypatch):
+def test_of_long_tellings_fewer_deviations_are_looked_for(monkeypatch):
     script = el.examples.learned_doorbell()
     rng = np.random.default_rng(4)
     told = rng.integers(len(script.events), size=24)
-    whole = slips.weigh(script.telling, told)
-    monkeypatch.setattr(slips, "MOST_READ", 2 * (slips.FARTHEST + 1) * 24 * 5)
-    some = slips.weigh(script.telling, told)
+    whole = deviations.weigh(script.telling, told)
+    monkeypatch.setattr(deviations, "MOST_READ", 2 * (deviations.FARTHEST + 1) * 24 * 5)
+    some = deviations.weigh(script.telling, told)
     places = np.flatnonzero(np.isfinite(some.put_in))
     assert len(places) == 5
     np.testing.assert_allclose(some.put_in[places], whole.put_in[places], rtol=1e-9)
@@ -242,7 +242,7 @@ def test_of_long_tellings_fewer_slips_are_looked_for(monkeypatch):
     np.testing.assert_allclose(some.left_out[places], whole.left_out[places], rtol=1e-9, atol=1e-9)
     assert set(some.moves[:, 0]) == set(places)
     assert some.oddness < whole.oddness
-    assert slips.most_slips(24) == 1
+    assert deviations.most_deviations(24) == 1
     found = script.score([script.events[o] for o in told])
     assert np.isfinite(found.oddness)
 

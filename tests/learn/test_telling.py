@@ -562,7 +562,7 @@ def test_the_regression_is_at_its_best():
     def loss(weights):
         signs = np.where(truth, 1.0, -1.0)
         likelihood = np.log1p(np.exp(-signs * (values @ weights))).sum()
-        return likelihood + 0.5 * ((weights - np.array(missing.DEFAULT)) ** 2).sum()
+        return likelihood + 0.5 * ((weights - np.array(missing.PRIOR)) ** 2).sum()
 
     for change in 1e-3 * rng.normal(size=(30, 3)):
         assert loss(found + change) > loss(found)
@@ -574,6 +574,6 @@ def test_what_is_missing_is_learned():
     assert np.isfinite(found).all()
     assert found.odds > 0
     assert found == learn_missing(narratives, names, random_state=2)
-    assert learn_missing(narratives[: missing.FEWEST - 1], names) == missing.DEFAULT
-    assert learn_missing([()] * 20, names) == missing.DEFAULT
-    assert learn_missing([(0,)] * 20, names[:1]).constant < missing.DEFAULT.constant
+    assert learn_missing(narratives[: missing.FEWEST - 1], names) == missing.PRIOR
+    assert learn_missing([()] * 20, names) == missing.PRIOR
+    assert learn_missing([(0,)] * 20, names[:1]).constant < missing.PRIOR.constant

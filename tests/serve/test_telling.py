@@ -262,7 +262,7 @@ class TestWriting:
         asked.get_by_role("button", name="close door").click()
         answered(page, "hear doorbell\nclose door")
 
-    def test_a_slip_of_the_fingers_is_mended(self, visit: Callable[..., Page]) -> None:
+    def test_a_typing_error_is_mended(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)
         tell(page, "hear dorbell")
         expect(page.locator('[role="option"][aria-selected="true"]')).to_have_text("hear doorbell")

@@ -11,9 +11,9 @@ import numpy as np
 
 from elision import _html
 from elision.ask.engine.checks import whole
-from elision.ask.engine.hops import Hops, visits
 from elision.ask.engine.orders import Orders, beam_search, copy_numbers
 from elision.ask.engine.precedence import improved, precedence
+from elision.ask.engine.told_chain import ToldChain, visits
 from elision.ask.heard import check_top, hear, name_of, single
 from elision.errors import InputError
 from elision.values.observations import Packer, short
@@ -131,13 +131,13 @@ def order(
     check_top(top)
     beam = whole(beam, "beam", 1)
     kinds = _kinds(script, events, unknown)
-    hops = Hops(script)
+    chain = ToldChain(script)
     likelihood = kinds.weights @ script.emission.T
-    first = _precedence(script, hops, kinds)
+    first = _precedence(script, chain, kinds)
     before: NDArray[np.float64] | None = None
     shares: list[float] | None = None
     if Orders.nodes(kinds.copies) * script.size <= MOST_CELLS:
-        orders = Orders(hops, likelihood, kinds.copies)
+        orders = Orders(chain, likelihood, kinds.copies)
         if orders.total == 0:
             raise _impossible(kinds, orders)
         agreed, before = orders.consensus(first), orders.before()
@@ -145,7 +145,7 @@ def order(
         courses, shares = [course for course, _ in found], [share for _, share in found]
     else:
         agreed, exact = improved(first, np.argsort(-first.sum(axis=1), kind="stable")), False
-        courses = beam_search(hops, likelihood, kinds.copies, top=top, width=beam)
+        courses = beam_search(chain, likelihood, kinds.copies, top=top, width=beam)
         courses.append(tuple(kinds.of_event[agreed].tolist()))
     return Ordering(
         events=tuple(kinds.names[kind] for kind in kinds.of_event[agreed].tolist()),
@@ -186,14 +186,14 @@ def _kinds(script: Script, events: Iterable[Observation], unknown: Unknown) -> _
     )
 
 
-def _precedence(script: Script, hops: Hops, kinds: _Kinds) -> NDArray[np.float64]:
+def _precedence(script: Script, chain: ToldChain, kinds: _Kinds) -> NDArray[np.float64]:
     """Probability that one event comes before another, (events, events)."""
     rates = visits(script) @ script.emission
     weights = kinds.weights * np.where(rates > 0, rates, 1e-300)
     weights = weights / weights.sum(axis=1, keepdims=True)
     used = np.flatnonzero(weights.any(axis=0))
     most = int(kinds.copies.max(initial=1))
-    by_event = precedence(hops, used, most)
+    by_event = precedence(chain, used, most)
     of_event = kinds.of_event
     result = np.zeros((len(of_event), len(of_event)))
     copy = copy_numbers(kinds.copies)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision import _threads
-from elision.ask.telling.slips import weigh, with_unknown
+from elision.ask.telling.deviations import weigh, with_unknown
 from elision.values.telling import Calibration
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Estimators: SEM-HMM and its relatives, in the manner of scikit-learn."""
+"""Estimators: SEM-HMM and its relatives, like those of scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates as people write them: one text to a moment, and a moment in the manner of a text."""
+"""Dates as people write them: one text to a moment, and a moment in the style of a text."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _zone(text: str) -> tzinfo:
 
 
 def written_like(moment: datetime, like: str, order: Order, style: frozenset[str]) -> str:
-    """Return a moment as text, in the manner of another: its marks, its parts, its precision.
+    """Return a moment as text, in the style of another: its marks, its parts, its precision.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def written_like(moment: datetime, like: str, order: Order, style: frozenset[str
 
 
 def shape_of(text: str) -> str:
-    """Return a text with all digits the same: dates of one manner have few shapes."""
+    """Return a text with all digits the same: dates of one style have few shapes."""
     return text.strip().translate(_ZEROS)
 
 

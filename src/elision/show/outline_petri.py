@@ -125,7 +125,7 @@ def outline_pnml(outline: Outline, *, min_share: float = LEAST) -> str:
     transition fills the places before the units that nothing stands before, a last one empties
     those behind the units that nothing stands behind. Transitions have the events that tell the
     steps as labels; all others are invisible. Their weights are probabilities among the transitions
-    behind the same places, in the manner of stochastic Petri nets in ProM. The net is sound, and
+    behind the same places, as in stochastic Petri nets in ProM. The net is sound, and
     no place ever holds two tokens.
 
     Parameters

@@ -18,7 +18,7 @@ def to_pnml(script: Script, *, min_share: float = 0.0) -> str:
 
     A state has a place for being entered and one for having been. Between the two stands a
     transition for each event that it may tell, and an invisible one for silence; edges are
-    invisible transitions. The probabilities are the transitions' weights, in the manner of
+    invisible transitions. The probabilities are the transitions' weights, as in
     stochastic Petri nets in ProM: only one place is marked at a time, so a choice is always
     between the transitions behind one place.
 

@@ -143,7 +143,7 @@ class Passing(NamedTuple):
         silent = self.told | (self.outline.told_shares < EXPECTED)
         return np.asarray(np.where(silent, -np.inf, worth))
 
-    def slip(self, step: int) -> tuple[float, int | None]:
+    def out_of_order(self, step: int) -> tuple[float, int | None]:
         """How much speaks for a step's coming too late, and which unit told it should precede.
 
         Log-odds that it comes before that unit; minus infinity if nothing was told.

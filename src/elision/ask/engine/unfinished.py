@@ -111,5 +111,5 @@ def conformed(found: Conformance) -> Conformance:
         ending=0.0,
         p_value=None,
         flags=tuple(flags),
-        slips=found.slips._replace(missing=max(0.0, found.slips.missing - left_out)),
+        deviations=found.deviations._replace(missing=max(0.0, found.deviations.missing - left_out)),
     )

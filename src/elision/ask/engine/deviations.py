@@ -1,4 +1,4 @@
-"""What a telling would be worth had one thing gone differently: the slips of a teller.
+"""What a telling would be worth had one thing gone differently: the deviations of a teller.
 
 Everything is the probability of another telling over that of the one given: two neighbours
 exchanged, an event left out, one put in, one moved elsewhere. All come from one forward and one
@@ -16,13 +16,13 @@ from elision import kernels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.ask.engine.hops import Hops, Tables
+    from elision.ask.engine.told_chain import Tables, ToldChain
 
 LARGEST_LOG_RATIO = 700.0
 """Ratios are cut here, short of overflow."""
 
 
-class Slips(NamedTuple):
+class Deviations(NamedTuple):
     """Ratios for N tellings of m events.
 
     ``exchanged`` (N, m - 1): the telling with events i and i + 1 exchanged, over the telling;
@@ -36,14 +36,14 @@ class Slips(NamedTuple):
     entered: NDArray[np.float64]
 
 
-def slips(
-    hops: Hops, tables: Tables, likelihood: NDArray[np.float64], log_prob: NDArray[np.float64]
-) -> Slips:
-    """Weigh all slips of tellings of the same length that the script can tell.
+def deviations(
+    chain: ToldChain, tables: Tables, likelihood: NDArray[np.float64], log_prob: NDArray[np.float64]
+) -> Deviations:
+    """Weigh all deviations of tellings of the same length that the script can tell.
 
     Parameters
     ----------
-    hops
+    chain
         The chain of told events.
     tables
         Its tables of these tellings.
@@ -55,7 +55,7 @@ def slips(
     before, arrived, before_scale, after, after_scale = tables
     # Telling i + 1 from where event i was due, then i.
     early = arrived[:, :-2] * likelihood[:, 1:]
-    late = hops.arrivals(early) * likelihood[:, :-1]
+    late = chain.arrivals(early) * likelihood[:, :-1]
     exchanged = _ratio(
         (late * after[:, 2:]).sum(axis=2),
         before_scale[:, :-2] + after_scale[:, 2:] - log_prob[:, None],
@@ -65,17 +65,17 @@ def slips(
         before_scale[:, :-1] + after_scale[:, 1:] - log_prob[:, None],
     )
     entered = _ratio(arrived * after, (before_scale + after_scale - log_prob[:, None])[:, :, None])
-    return Slips(exchanged, without, entered)
+    return Deviations(exchanged, without, entered)
 
 
 def moves(
-    hops: Hops, tables: Tables, likelihood: NDArray[np.float64], log_prob: float
+    chain: ToldChain, tables: Tables, likelihood: NDArray[np.float64], log_prob: float
 ) -> NDArray[np.float64]:
     """What moving one event of a telling gains.
 
     Parameters
     ----------
-    hops
+    chain
         The chain of told events.
     tables
         The rows of one telling of its tables.
@@ -92,8 +92,8 @@ def moves(
     moved = np.full((len(likelihood), len(likelihood)), log_prob)
     _, arrived, before_scale, after, after_scale = map(np.ascontiguousarray, tables)
     likelihood = np.ascontiguousarray(likelihood)
-    for kernel in (kernels.hops.later_moves, kernels.hops.earlier_moves):
-        kernel(hops.model, likelihood, arrived, before_scale, after, after_scale, moved)
+    for kernel in (kernels.told_chain.later_moves, kernels.told_chain.earlier_moves):
+        kernel(chain.model, likelihood, arrived, before_scale, after, after_scale, moved)
     return moved - log_prob
 
 

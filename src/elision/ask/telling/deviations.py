@@ -1,11 +1,13 @@
-"""What one slip of the teller would explain: every way to undo one, weighed against none.
+"""What one deviation of the teller would explain: every way to undo one, weighed against none.
 
-A slip exchanges two neighbours or moves an event, leaves one out, puts one in that does not belong
-there, or tells it in place of another. With P the worth of a telling, the odds of a slip are
+A deviation exchanges two neighbours or moves an event, leaves one out, puts one in that does not
+belong there, or tells it in place of another. With P the worth of a telling, the odds of a
+deviation are
 
-    sum over slips of P(slip) P(telling with the slip undone) / P(telling)
+    sum over deviations of P(deviation) P(telling with the deviation undone) / P(telling)
 
-where the four kinds of slips are as probable as one another, and so are all slips of a kind.
+where the four kinds of deviations are as probable as one another, and so are all deviations of a
+kind.
 """
 
 from __future__ import annotations
@@ -24,25 +26,27 @@ FARTHEST = 8
 """Places that an event is moved at most."""
 
 STRANGE = 1e-4
-"""Share of events, in tellings without a slip, that nobody told before, where it is not known."""
+"""Share of events, in tellings without a deviation, that nobody told before, where it is not
+known."""
 
 BEFOREHAND = 0.05
-"""How probable a slip is before the telling is looked at."""
+"""How probable a deviation is before the telling is looked at."""
 
-MOST_SLIPS = 20
-"""Slips that are looked for in one telling."""
+MOST_DEVIATIONS = 20
+"""Deviations that are looked for in one telling."""
 
 MOST_READ = 4_000_000
-"""Events that are read to weigh all slips of a telling, again after each slip that was found. Above
-some hundred events fewer slips are looked for, above some 500 only where a telling is odd."""
+"""Events that are read to weigh all deviations of a telling, again after each deviation that was
+found. Above some hundred events fewer deviations are looked for, above some 500 only where a
+telling is odd."""
 
 KINDS = 4
 
-SlipKind: TypeAlias = Literal["moved", "left out", "put in", "replaced"]
+DeviationKind: TypeAlias = Literal["moved", "left out", "put in", "replaced"]
 
 
-class Slip(NamedTuple):
-    """One slip, found in a telling of event numbers.
+class Deviation(NamedTuple):
+    """One deviation, found in a telling of event numbers.
 
     Attributes
     ----------
@@ -56,12 +60,12 @@ class Slip(NamedTuple):
     target
         Where a moved event goes, counted without it.
     gain
-        By how much the telling is more probable without the slip (log).
+        By how much the telling is more probable without the deviation (log).
     chance
-        Probability of this slip.
+        Probability of this deviation.
     """
 
-    kind: SlipKind
+    kind: DeviationKind
     place: int
     event: int
     target: int
@@ -70,7 +74,7 @@ class Slip(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """Gains of undoing each slip, and with the rates of slips their log-odds.
+    """Gains of undoing each deviation, and with the rates of deviations their log-odds.
 
     Attributes
     ----------
@@ -92,7 +96,7 @@ class Weighed(NamedTuple):
     replaced: NDArray[np.float64]
 
     def log_odds(self) -> tuple[NDArray[np.float64], ...]:
-        """Of each slip against none: moved, put in, left out, replaced."""
+        """Of each deviation against none: moved, put in, left out, replaced."""
         length, events = self.replaced.shape
         near = np.abs(self.moves[:, 0] - self.moves[:, 1]) == 1
         # Half of the moves are exchanges of neighbours; each of those is here twice.
@@ -106,12 +110,12 @@ class Weighed(NamedTuple):
 
     @property
     def oddness(self) -> float:
-        """Logarithm of how much more probable the telling is with one slip than without."""
+        """Logarithm of how much more probable the telling is with one deviation than without."""
         every = np.concatenate([part.ravel() for part in self.log_odds()])
         return float(np.logaddexp.reduce(every))
 
-    def likeliest(self) -> Slip:
-        """The slip that explains most; its chance counts all places where it may have been."""
+    def likeliest(self) -> Deviation:
+        """The deviation that explains most; its chance counts all places where it may have been."""
         moved, put_in, left_out, replaced = self.log_odds()
         best = {
             "moved": moved.max(initial=-np.inf),
@@ -136,11 +140,11 @@ class Weighed(NamedTuple):
             target, gain, alike = place, self.replaced[place, event], replaced[place]
         share = float(np.logaddexp.reduce(alike)) - self.oddness
         chance = chance_of(self.oddness) * math.exp(min(share, 0.0))
-        return Slip(kind, place, event, target, float(gain), chance)
+        return Deviation(kind, place, event, target, float(gain), chance)
 
 
 def weigh(model: TellingModel, told: NDArray[np.int64]) -> Weighed:
-    """Weigh every slip that a telling of event numbers may have; of a long one, at odd places."""
+    """Weigh every deviation that a telling may have; of a long one, those at odd places."""
     length, events = len(told), len(model.events)
     places = _odd_places(model, told)
     moves = np.array(
@@ -167,24 +171,24 @@ def weigh(model: TellingModel, told: NDArray[np.int64]) -> Weighed:
     return Weighed(told, moves, gain[: len(moves)], put_in, left_out, replaced)
 
 
-def most_slips(length: int) -> int:
-    """How many slips are looked for in a telling of so many events.
+def most_deviations(length: int) -> int:
+    """How many deviations are looked for in a telling of so many events.
 
     Examples
     --------
-    >>> most_slips(10), most_slips(100), most_slips(150), most_slips(300), most_slips(1000)
-    (20, 20, 9, 2, 1)
+    >>> [most_deviations(length) for length in (10, 100, 150, 300, 1000)]
+    [20, 20, 9, 2, 1]
     """
-    return min(MOST_SLIPS, max(1, MOST_READ // _read(length, length)))
+    return min(MOST_DEVIATIONS, max(1, MOST_READ // _read(length, length)))
 
 
 def _read(places: int, length: int) -> int:
-    """Events read to weigh the slips at some places of a telling."""
+    """Events read to weigh the deviations at some places of a telling."""
     return max(1, 2 * (FARTHEST + 1) * places * length)
 
 
 def _odd_places(model: TellingModel, told: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where slips are weighed: everywhere, or where a long telling is least probable."""
+    """Where deviations are weighed: everywhere, or where a long telling is least probable."""
     length = len(told)
     most = max(1, MOST_READ // _read(1, length))
     if length <= most:
@@ -206,20 +210,20 @@ def _insertions(
     return found
 
 
-def undone(told: NDArray[np.int64], slip: Slip) -> NDArray[np.int64]:
-    """The telling as it would be without a slip."""
-    if slip.kind == "left out":
-        return np.insert(told, slip.place, slip.event)
-    without = np.delete(told, slip.place)
-    if slip.kind == "put in":
+def undone(told: NDArray[np.int64], deviation: Deviation) -> NDArray[np.int64]:
+    """The telling as it would be without a deviation."""
+    if deviation.kind == "left out":
+        return np.insert(told, deviation.place, deviation.event)
+    without = np.delete(told, deviation.place)
+    if deviation.kind == "put in":
         return without
-    return np.insert(without, slip.target, slip.event)
+    return np.insert(without, deviation.target, deviation.event)
 
 
 def with_unknown(oddness: float, unknown: int, events: int, strange: float = STRANGE) -> float:
     """Oddness of a telling some of whose events nobody told before.
 
-    ``strange`` is the share of such events in tellings without a slip.
+    ``strange`` is the share of such events in tellings without a deviation.
     """
     if not unknown:
         return oddness
@@ -227,6 +231,6 @@ def with_unknown(oddness: float, unknown: int, events: int, strange: float = STR
 
 
 def chance_of(oddness: float) -> float:
-    """Probability that there is a slip at all."""
+    """Probability that there is a deviation at all."""
     value = oddness + math.log(BEFOREHAND / (1 - BEFOREHAND))
     return 0.5 * (1 + math.tanh(value / 2))

@@ -48,7 +48,7 @@ class Tables(NamedTuple):
     after_scale: NDArray[np.float64]
 
 
-class Hops:
+class ToldChain:
     """The chain of told events of a script.
 
     Parameters
@@ -66,10 +66,10 @@ class Hops:
     Examples
     --------
     >>> import elision as el
-    >>> hops = Hops(el.examples.doorbell())
-    >>> start = np.eye(len(hops.telling))[:1]
-    >>> entered = hops.arrivals(start)[0]
-    >>> round(float(entered @ hops.telling + entered[-1]), 12)
+    >>> chain = ToldChain(el.examples.doorbell())
+    >>> start = np.eye(len(chain.telling))[:1]
+    >>> entered = chain.arrivals(start)[0]
+    >>> round(float(entered @ chain.telling + entered[-1]), 12)
     1.0
     """
 
@@ -86,11 +86,11 @@ class Hops:
 
     def arrivals(self, told: NDArray[np.float64]) -> NDArray[np.float64]:
         """Expected entries before the next event is told: rows (N, states) times ``onward``."""
-        return self._by_lanes(kernels.hops.arrivals, told)
+        return self._by_lanes(kernels.told_chain.arrivals, told)
 
     def departures(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Expected value of the next state that tells: rows times ``onward`` transposed."""
-        return self._by_lanes(kernels.hops.departures, value)
+        return self._by_lanes(kernels.told_chain.departures, value)
 
     def _by_lanes(
         self, kernel: Callable[..., None], rows: NDArray[np.float64]
