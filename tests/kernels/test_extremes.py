@@ -70,12 +70,12 @@ def test_a_path_that_is_hopeless_until_the_end(length):
     transition[0, 1:3] = 0.5
     transition[1, [1, 3]] = 0.5
     transition[2, [2, 4]] = 0.5
-    transition[3, 4] = 1
+    transition[3, 3:] = 0.5
     emission = np.zeros((5, 2))
     emission[1:4] = [[0.9e-3, 0], [0.9, 0], [0, 1]]
     elision = np.array([0, 1 - 0.9e-3, 0.1, 0, 0])
     told = [0] * length
-    agrees((transition, emission, elision), [[*told, 1], told], [3, 2])
+    agrees((transition, emission, elision), [[*told, 1], told, [*told, 1, 1]], [3, 2, 1])
 
 
 @pytest.mark.parametrize("power", [70, 120, 140, 153, 160, 180])
@@ -89,6 +89,32 @@ def test_two_paths_that_matter_and_one_is_lost_on_the_way(power):
     emission = np.array([[0, 0], [tiny, 0.5], [0.5, tiny], [0, 0]])
     elision = np.array([0, 0.5 - tiny, 0.5 - tiny, 0])
     agrees((transition, emission, elision), [[0, 0, 1, 1], [0, 1], [0, 0, 1]], [2, 1, 5])
+
+
+def lost_in_one_step(loops, likelihoods, silent, entry=1.0):
+    """A chain of states that stay where they are next to never, and tell likewise."""
+    size = len(loops) + 2
+    transition = np.eye(size, k=1) * 0.5
+    transition[0, 1] = entry
+    transition[range(1, size - 1), range(1, size - 1)] = loops
+    emission = np.zeros((size, 1))
+    emission[1:-1, 0] = likelihoods
+    elision = np.zeros(size)
+    elision[1:-1] = silent
+    return transition, emission, elision
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        # Row after row is scaled up at once by what it fell: its small entries have lost digits.
+        (lost_in_one_step([4.9e-121, 5.2e-121], [1.5e-29, 1.24e-97], [0.6, 8.2e-121]), 5),
+        # What arrives is lost, though what is told there is not.
+        (lost_in_one_step([2.7e-121], [6.05e-79], [0.9], entry=8.7e-121), 2),
+    ],
+)
+def test_digits_that_are_lost_before_a_row_is_scaled(model, told):
+    agrees(model, [[0] * told], [1])
 
 
 @st.composite
@@ -182,6 +208,16 @@ def fork(told, silent):
     return transition, emission, np.array([0, silent, silent, 0])
 
 
+def diamond():
+    """Two silent ways to the state that tells; or it may tell once more."""
+    transition = np.zeros((5, 5))
+    transition[0, [1, 2]] = 0.5
+    transition[[1, 2], 3] = 1
+    transition[3, 4] = 1
+    emission = np.array([[0], [0], [0], [1.0], [0]])
+    return transition, emission, np.array([0, 1.0, 1.0, 0, 0])
+
+
 def chain(count):
     """State after state, each of which tells the event or is silent, at even chances."""
     transition = np.eye(count + 2, k=1)
@@ -195,6 +231,7 @@ def chain(count):
     [
         (fork(0.5, 0.5), 1, [1], [0]),
         (fork(0.5, 0.5), 0, [1], [None]),
+        (diamond(), 1, [1, 3], [None, 0]),
         # The last state is asked first: it tells, and what is left is for those before it.
         (chain(2), 1, [1, 2], [None, 0]),
         (chain(3), 2, [1, 2, 3], [None, 0, 1]),

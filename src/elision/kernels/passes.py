@@ -159,9 +159,11 @@ def _rescale(visit, arrive, norm, exponent, lanes, states):
     """Bring lanes whose visits have become small back to order one."""
     for lane in range(lanes):
         if 0.0 < norm[lane] < RESCALE_BELOW:
-            power = math.frexp(norm[lane])[1]
-            factor = math.ldexp(1.0, -power) if norm[lane] > SMALLEST_SUM else 0.0
-            exponent[lane] += power
+            factor = 0.0
+            if norm[lane] > SMALLEST_SUM:
+                power = math.frexp(norm[lane])[1]
+                factor = math.ldexp(1.0, -power)
+                exponent[lane] += power
             for k in range(states):
                 visit[k, lane] *= factor
                 arrive[k, lane] *= factor
