@@ -1,4 +1,4 @@
-"""Inference in decimal numbers, whose exponents never end: what doubles and logarithms must agree with.
+"""Inference in decimal numbers, whose exponents never end: a twin where doubles leave their range.
 
 Written from docs/formulas.md, one state after the other. Nothing here imports the package.
 """

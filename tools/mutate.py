@@ -99,7 +99,7 @@ def _matches(one: Mutant, entry: dict[str, str]) -> bool:
 
 def drawn(area: Area, number: int, seed: int) -> list[Mutant]:
     """Draw faults, at most one of a place, each place alike."""
-    generator = random.Random(seed)
+    generator = random.Random(seed)  # noqa: S311
     chosen = places(area)
     generator.shuffle(chosen)
     return [generator.choice(some) for some in chosen[:number]]

@@ -22,11 +22,11 @@ def knock(chance):
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.9])
 def test_the_share_of_none_of_these_is_its_prior(share):
-    """Where evidence says nothing, probabilities are the priors: each script's, and what is left."""
+    """Where evidence says nothing, probabilities are the priors."""
     priors = np.array([0.25, 0.75])
     scripts = [knock(0.5), knock(0.9)]
     sheets = [sheet_of(script, None) for script in scripts]
-    identifier = Identifier(["one", "two"], sheets, priors, lambda name: pytest.fail(name))
+    identifier = Identifier(["one", "two"], sheets, priors, pytest.fail)
     found = identifier.weighed(np.zeros(2), 0.0, share)
     assert found.probability(None) == pytest.approx(share)
     assert found.probability("one") == pytest.approx(0.25 * (1 - share))
@@ -46,8 +46,6 @@ def test_a_p_value_counts_the_telling_itself():
     script = knock(0.5)
     for samples in (1, 4, 9):
         assert score(script, ["knock"], samples=samples).p_value == 1.0
-    rare = el.Script.build(
-        {"a": {"x": 1 - 1e-9, "y": 1e-9}}, {"start": {"a": 1}, "a": {"end": 1}}
-    )
+    rare = el.Script.build({"a": {"x": 1 - 1e-9, "y": 1e-9}}, {"start": {"a": 1}, "a": {"end": 1}})
     assert score(rare, ["y"], samples=9).p_value == pytest.approx(0.1)
     assert score(rare, ["x"], samples=9).p_value == 1.0

@@ -156,9 +156,14 @@ def test_the_pass_in_log_space_agrees_with_the_twin(case, weight):
         symbol = packed.symbol[packed.offset[row] : packed.offset[row + 1]]
         twin = naive.posterior(*model, narrative)
         tally = kernels.passes.Tally(
-            np.zeros(onward.sum()), np.zeros(states), np.zeros(plain.likelihood.shape), np.zeros(states)
+            np.zeros(onward.sum()),
+            np.zeros(states),
+            np.zeros(plain.likelihood.shape),
+            np.zeros(states),
         )
-        close(kernels.log_passes.log_counts(plain, logarithms, symbol, weight, tally), twin.log_prob)
+        close(
+            kernels.log_passes.log_counts(plain, logarithms, symbol, weight, tally), twin.log_prob
+        )
         counted = twin.transition_counts * weight
         close(tally.edge, counted[source[onward], target[onward]])
         close(tally.loop, np.diag(counted))

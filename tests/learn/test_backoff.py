@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from elision.lattice import Parameters
 from elision.learn import backoff
 from elision.learn.backoff import Backoff, back_off, expected_visits
 from elision.learn.em import Converged, Prior, Pseudocounts, run_em
-from elision.lattice import Parameters
 from models import models, pack, parameters
 
 
@@ -151,7 +151,11 @@ def test_em_stops_by_its_gain_a_narrative(gain, stops):
 
 def test_em_stops_after_its_most_steps():
     rule = Converged(tolerance=0.0, most_steps=2)
-    assert [rule([float(one) for one in range(many)], 1.0) for many in (1, 2, 3)] == [False, False, True]
+    assert [rule([float(one) for one in range(many)], 1.0) for many in (1, 2, 3)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("name", ["transition", "emission"])
