@@ -193,6 +193,8 @@ def _left_alone(node: ast.AST) -> bool:
         return node.name in SHOWN
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
         return node.value.id == "Literal"
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+        return node.value.attr == "shape"  # of one axis: the first is the last
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Attribute) and node.func.attr == "errstate"
     return isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom | ast.JoinedStr)
