@@ -195,14 +195,8 @@ def test_thresholds_of_alarms_by_hand():
     seen = (9.0, 7.0, 4.0, 2.0)
     alarms = Alarms(seen, seen[::-1])
     # Five places between and beside four tellings: of a rate of 2 / 5 the second largest.
-    for rate, expected in (
-        (0.2, 9.0),
-        (0.4, 7.0),
-        (0.59, 7.0),
-        (0.6, 4.0),
-        (0.99, 2.0),
-        (1.0, 2.0),
-    ):
+    expected = {0.2: 9.0, 0.4: 7.0, 0.59: 7.0, 0.6: 4.0, 0.99: 2.0, 1.0: 2.0}
+    for rate, value in expected.items():
         assert alarms.threshold("skipped", rate) == value
     assert alarms.threshold("skipped", 0.1) == 9.0  # half a telling
     np.testing.assert_allclose(
