@@ -200,6 +200,22 @@ def test_silences_in_log_space_are_those_of_the_scaled_pass(case, seed):
         close(one, other)
 
 
+@settings(max_examples=min(EXAMPLES, 100))
+@given(cases(most_narratives=1, most_length=4))
+def test_rows_that_are_not_open_are_those_of_the_lattice(case):
+    model, (narrative,) = case
+    packed = pack([narrative], model[1].shape[1])
+    lattice = Lattice(parameters(model))
+    plain = lattice.model(packed)
+    logarithms = lattice.log_model(plain)
+    _, arrive, after, _, _ = kernels.log_passes.log_tables(plain, logarithms, packed.symbol)
+    found = np.full((2, *arrive.shape), np.nan)  # whatever stood there before
+    passing = np.tile(model[2], (len(arrive), 1))
+    kernels.asking.open_tables(plain, logarithms, packed.symbol, passing, *found)
+    close(found[0], arrive)
+    close(found[1], after)
+
+
 def everything_is_doubtful(model, narratives, first, last, *others):
     others[-1][first:last] = True
 
