@@ -27,6 +27,7 @@ import tomllib
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -189,29 +190,36 @@ def run(
     chosen: dict[str, list[Mutant]], copies: Copies, workers: int, until: float, output: Path
 ) -> None:
     """Try the faults of all areas that were not tried yet, as far as the time goes."""
-    known = {_key(row) for row in read(output)}
-    for name, mutants in chosen.items():
-        left = [one for one in mutants if _key({"area": name, **one.row()}) not in known]
-        if not left or time.monotonic() > until:
-            continue
-        area = areas()[name]
-        outcome, usual = copies.run(area, None, 600.0)
+    rows = read(output)
+    known = {_key(row) for row in rows}
+    usual = {row["area"]: row["usual"] for row in rows}
+    left = {
+        name: [one for one in mutants if _key({"area": name, **one.row()}) not in known]
+        for name, mutants in chosen.items()
+    }
+
+    def without_fault(name: str) -> None:
+        outcome, usual[name] = copies.run(areas()[name], None, 600.0)
         if outcome != "survived":
             raise SystemExit(f"{name}: the tests fail without any fault: {outcome}")
-        print(f"{name}: {len(left)} faults, {usual:.0f} s for all tests", flush=True)
+        print(f"{name}: {usual[name]:.0f} s for all tests", flush=True)
 
-        def attempt(one: Mutant, name: str = name, area: Area = area, usual: float = usual) -> None:
-            if time.monotonic() + usual > until:
-                return
-            outcome, took = copies.run(area, one, 10.0 + PATIENCE * usual)
-            row = {"area": name, **one.row(), "outcome": outcome, "seconds": round(took, 1)}
-            with output.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(row) + "\n")
-            if outcome == "survived":
-                print(f"  survived: {one}", flush=True)
+    def with_fault(name: str, one: Mutant) -> None:
+        if time.monotonic() + usual[name] > until:
+            return
+        outcome, took = copies.run(areas()[name], one, 10.0 + PATIENCE * usual[name])
+        row = {"area": name, **one.row(), "outcome": outcome}
+        row |= {"seconds": round(took, 1), "usual": round(usual[name], 1)}
+        with output.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(row) + "\n")
+        if outcome == "survived":
+            print(f"  survived: {one}", flush=True)
 
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(attempt, left))
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(without_fault, [name for name in left if left[name] and name not in usual]))
+        # A few of each area in turn, so that a run that is cut short has seen all of them.
+        turns = zip_longest(*([(name, one) for one in some] for name, some in left.items()))
+        list(pool.map(lambda one: with_fault(*one), [one for turn in turns for one in turn if one]))
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
