@@ -208,7 +208,7 @@ def run(
         if time.monotonic() + usual[name] > until:
             return
         outcome, took = copies.run(areas()[name], one, 10.0 + PATIENCE * usual[name])
-        row = {"area": name, **one.row(), "outcome": outcome}
+        row: dict[str, Any] = {"area": name, **one.row(), "outcome": outcome}
         row |= {"seconds": round(took, 1), "usual": round(usual[name], 1)}
         with output.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(row) + "\n")
