@@ -188,16 +188,15 @@ def _worthwhile(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _left_alone(node: ast.AST) -> bool:
-    if isinstance(node, ast.If):
-        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-    if isinstance(node, ast.FunctionDef):
-        return node.name in SHOWN
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id.isupper()
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-        return node.value.id == "Literal"
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
-        return node.value.attr == "shape"  # of one axis: the first is the last
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Attribute) and node.func.attr == "errstate"
+    match node:
+        case ast.If(test=ast.Name("TYPE_CHECKING")) | ast.Subscript(value=ast.Name("Literal")):
+            return True
+        case ast.Subscript(value=ast.Attribute(attr="shape")):  # of one axis, the first is the last
+            return True
+        case ast.Call(func=ast.Attribute(attr="errstate")):
+            return True
+        case ast.FunctionDef(name=name):
+            return name in SHOWN
+        case ast.Assign(targets=[ast.Name(name)]):
+            return name.isupper()
     return isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom | ast.JoinedStr)
