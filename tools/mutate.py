@@ -153,6 +153,7 @@ class Copies:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join([str(copy), str(ROOT / "tests")]),
             "PYTHONDONTWRITEBYTECODE": "1",  # a fault of the same size, a moment later
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # a third of the time of a short test
             "OMP_NUM_THREADS": "1",
             "NUMBA_NUM_THREADS": "1",
             "NUMBA_DISABLE_JIT": str(int(area.interpreted)),
