@@ -191,9 +191,8 @@ def run(
     chosen: dict[str, list[Mutant]], copies: Copies, workers: int, until: float, output: Path
 ) -> None:
     """Try the faults of all areas that were not tried yet, as far as the time goes."""
-    rows = read(output)
-    known = {_key(row) for row in rows}
-    usual = {row["area"]: row["usual"] for row in rows}
+    known = {_key(row) for row in read(output)}
+    usual = {row["area"]: row["usual"] for row in read(output, faults=False)}
     left = {
         name: [one for one in mutants if _key({"area": name, **one.row()}) not in known]
         for name, mutants in chosen.items()
@@ -204,15 +203,17 @@ def run(
         if outcome != "survived":
             raise SystemExit(f"{name}: the tests fail without any fault: {outcome}")
         print(f"{name}: {usual[name]:.0f} s for all tests", flush=True)
+        write({"area": name, "usual": round(usual[name], 1)})
+
+    def write(row: dict[str, Any]) -> None:
+        with output.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(row) + "\n")
 
     def with_fault(name: str, one: Mutant) -> None:
         if time.monotonic() + usual[name] > until:
             return
         outcome, took = copies.run(areas()[name], one, 10.0 + PATIENCE * usual[name])
-        row: dict[str, Any] = {"area": name, **one.row(), "outcome": outcome}
-        row |= {"seconds": round(took, 1), "usual": round(usual[name], 1)}
-        with output.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(row) + "\n")
+        write({"area": name, **one.row(), "outcome": outcome, "seconds": round(took, 1)})
         if outcome == "survived":
             print(f"  survived: {one}", flush=True)
 
@@ -227,11 +228,12 @@ def _key(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row[part] for part in ("area", "module", "line", "start", "before", "after"))
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """What came of faults so far."""
+def read(path: Path, *, faults: bool = True) -> list[dict[str, Any]]:
+    """What came of faults so far, or how long the tests take without any."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if ("module" in row) is faults]
 
 
 def report(rows: Sequence[dict[str, Any]]) -> bool:
