@@ -193,7 +193,7 @@ def _left_alone(node: ast.AST) -> bool:
             return True
         case ast.Subscript(value=ast.Attribute(attr="shape")):  # of one axis, the first is the last
             return True
-        case ast.Call(func=ast.Attribute(attr="errstate")):
+        case ast.Call(func=ast.Attribute(attr="errstate")) | ast.keyword(arg="strict"):
             return True
         case ast.FunctionDef(name=name):
             return name in SHOWN

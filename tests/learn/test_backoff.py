@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import elision as el
 from elision.lattice import Parameters
 from elision.learn import backoff
 from elision.learn.backoff import Backoff, back_off, expected_visits
@@ -160,5 +161,14 @@ def test_em_stops_after_its_most_steps():
 
 @pytest.mark.parametrize("name", ["transition", "emission"])
 def test_pseudocounts_of_nothing_cannot_be_backed_off_to(name):
-    with pytest.raises(Exception, match=f"backoff {name} is 0"):
+    with pytest.raises(el.InputError, match=f"backoff {name} is 0"):
         Backoff(**{name: 0.0})
+
+
+def test_the_state_that_is_always_silent_is_named():
+    script = el.Script.build(
+        {"a": {"x": 1.0}, "b": {None: 1.0}, "c": {None: 1.0}, "d": {"y": 0.5, None: 0.5}},
+        {"start": {"a": 1}, "a": {"b": 1}, "b": {"c": 1}, "c": {"d": 1}, "d": {"end": 1}},
+    )
+    with pytest.raises(el.InputError, match="state 'b' is always silent"):
+        el.fit_parameters(script, [["x", "y"]], elisions=False)
