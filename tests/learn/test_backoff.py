@@ -13,6 +13,8 @@ from elision.learn.backoff import Backoff, back_off, expected_visits
 from elision.learn.em import Converged, Prior, Pseudocounts, run_em
 from models import models, pack, parameters
 
+pytestmark = pytest.mark.numerical
+
 
 def visits_by_steps(transition, steps=4000):
     """How often each state is passed, one step of the chain after the other."""
