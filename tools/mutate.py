@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,6 +31,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+import numba
+import pytest
+
 from mutation import Mutant, mutants_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "elision"
 LISTED = tomllib.loads((ROOT / "tools" / "mutants.toml").read_text(encoding="utf-8"))
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    ["hypothesis", "numba", "numpy", "pytest", "scipy.optimize", "scipy.special", "scipy.stats"]
+)
+"""What all tests load is loaded once; each fault has a process that begins there."""
 
 PATIENCE = 4.0
 """Tests that take so many times as long as without a fault never end: the fault was noticed."""
@@ -57,11 +65,11 @@ class Area:
     tests: tuple[str, ...]
     interpreted: bool
 
-    def command(self) -> list[str]:
-        """Run the tests until the first one fails."""
+    def arguments(self) -> list[str]:
+        """Options of pytest: run the tests until the first one fails."""
         numerical = ["-m", "numerical"] if self.interpreted else []
         options = ["-x", "-q", "-p", "no:cacheprovider", *numerical]
-        return [sys.executable, "-m", "pytest", *options, *(f"tests/{one}" for one in self.tests)]
+        return [*options, *(f"tests/{one}" for one in self.tests)]
 
 
 def areas() -> dict[str, Area]:
@@ -122,6 +130,20 @@ def named(area: str) -> Iterator[Mutant]:
         )
 
 
+def tested(area: Area, source: str, report: str) -> None:
+    """Run an area's tests on a copy of the code; ends the process with pytest's status."""
+    numba.config.DISABLE_JIT = area.interpreted
+    os.environ["NUMBA_DISABLE_JIT"] = str(int(area.interpreted))
+    os.chdir(ROOT)
+    sys.path[:0] = [source, str(ROOT / "tests")]
+    with Path(report).open("w", encoding="utf-8") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+        status = pytest.main(area.arguments())
+        sys.stdout.flush()
+    os._exit(int(status))
+
+
 class Copies:
     """Copies of ``src`` to put faults into, one for each worker, removed at the end."""
 
@@ -150,37 +172,21 @@ class Copies:
             self._free.put(copy)
 
     def _tests(self, area: Area, copy: Path, seconds: float) -> tuple[str, float]:
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join([str(copy), str(ROOT / "tests")]),
-            "PYTHONDONTWRITEBYTECODE": "1",  # a fault of the same size, a moment later
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # a third of the time of a short test
-            "OMP_NUM_THREADS": "1",
-            "NUMBA_NUM_THREADS": "1",
-            "NUMBA_DISABLE_JIT": str(int(area.interpreted)),
-        }
         begun = time.monotonic()
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
-                area.command(),
-                cwd=ROOT,
-                env=environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                status = process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                return "endless", time.monotonic() - begun
-            output.seek(0)
-            text = output.read().decode(errors="replace")
+        report = copy.with_suffix(".txt")
+        process = PROCESSES.Process(target=tested, args=(area, str(copy), str(report)))
+        process.start()
+        process.join(seconds)
         took = time.monotonic() - begun
-        if status == 0:
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            return "endless", took
+        if process.exitcode == 0:
             return "survived", took
-        failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return (failed or text.splitlines() or ["killed"])[-1][:200], took
+        text = report.read_text(encoding="utf-8", errors="replace").splitlines()
+        failed = [line for line in text if line.startswith(("FAILED", "ERROR"))]
+        return (failed or text or ["killed"])[-1][:200], took
 
     def remove(self) -> None:
         """Remove the copies."""
@@ -278,6 +284,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in chosen
     }
     options.output.parent.mkdir(parents=True, exist_ok=True)
+    os.environ |= {
+        "PYTHONDONTWRITEBYTECODE": "1",  # a fault of the same size, a moment later
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "OMP_NUM_THREADS": "1",
+        "NUMBA_NUM_THREADS": "1",
+    }
     copies = Copies(options.workers)
     try:
         until = time.monotonic() + options.seconds
