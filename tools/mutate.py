@@ -246,7 +246,7 @@ def report(rows: Sequence[dict[str, Any]]) -> bool:
     """Print how many faults were noticed, by area; return whether all were."""
     tried = Counter(row["area"] for row in rows)
     survived = Counter(row["area"] for row in rows if row["outcome"] == "survived")
-    for name in (*tried, "all"):
+    for name in (*tried, "all") if tried else ():
         many = tried[name] if name != "all" else tried.total()
         lost = survived[name] if name != "all" else survived.total()
         print(f"{name:20} {many:5} faults {many - lost:5} noticed {(many - lost) / many:7.1%}")

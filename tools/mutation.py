@@ -2,8 +2,8 @@
 
 A fault replaces the text of one expression or statement and leaves all else as it is, so that
 lines keep their numbers. Left alone are texts, annotations, decorators, what is raised, what is
-imported, and what prints a value for people; and constants with names of their own (`LIMIT = 3`):
-they were chosen by measuring, and a test could only repeat them.
+imported, and what prints a value for people; and constants with names of their own (`LIMIT = 3`,
+fields of classes): they were chosen by measuring, and a test could only repeat them.
 """
 
 from __future__ import annotations
@@ -182,6 +182,8 @@ def _worthwhile(tree: ast.AST) -> Iterator[ast.AST]:
             continue
         for node in value if isinstance(value, list) else [value]:
             if not isinstance(node, ast.AST) or _left_alone(node):
+                continue
+            if isinstance(tree, ast.ClassDef) and isinstance(node, ast.AnnAssign):
                 continue
             yield node
             yield from _worthwhile(node)
