@@ -205,3 +205,15 @@ def test_thresholds_of_alarms_by_hand():
     assert alarms.threshold("out_of_order", 0.2) == 2.0
     assert [alarms.known(rate) for rate in (0.19, 0.2, 0.5)] == [False, True, True]
     assert Alarms((), ()).threshold("skipped", 0.5) == np.inf
+
+
+@settings(max_examples=10)
+@given(outlines())
+def test_an_outline_as_graph_frame_and_dictionary(case):
+    outline, _ = case
+    names = [step.name for step in outline.steps]
+    graph = outline.to_networkx()
+    assert sorted(graph.nodes) == sorted(names)
+    assert len(outline.to_frame()) == len(names)
+    assert isinstance(outline.to_dict(), dict)
+    assert repr(outline).startswith(f"Outline({len(names)} steps, {len(outline.units)} units")

@@ -144,3 +144,34 @@ def test_only_the_most_frequent_events_are_known_and_only_some_cases_looked_at(m
     assert len(part) == 3
     assert [traces.index(one) for one in part] == sorted(traces.index(one) for one in part)
     assert repairer._part(traces[:3], 0) == traces[:3]
+
+
+def test_as_many_copies_as_asked_for_with_all_that_was_told():
+    traces = [[0, 2], [0, 1, 2], [1, 2]] * 4
+    completion = completing.Completion(traces, 3, np.full(3, 0.2))
+    copies = list(completion.copies(4))
+    assert len(copies) == 4
+    for copy in copies:
+        assert len(copy) == len(traces)
+        for whole, told in zip(copy, traces, strict=True):
+            left = iter(whole.tolist())
+            assert all(event in left for event in told)  # in their order
+    assert completion._odds() == pytest.approx([0.25, 0.25, 0.25, 0.0, 0.0])
+    assert len(list(completing.Completion(traces, 3, np.zeros(3)).copies(1))) == 1
+
+
+def test_where_nothing_is_left_out_copies_are_the_log():
+    traces = [[0, 2], [0, 1, 2], [1]]
+    (copy,) = completing.Completion(traces, 3, np.zeros(3)).copies(1)
+    assert [whole.tolist() for whole in copy] == traces
+
+
+def test_as_much_is_put_in_as_the_rates_say_was_left_out():
+    """Each rate of r takes away r of what was done: r / (1 - r) of what is told comes back."""
+    rng = np.random.default_rng(1)
+    traces = [[e for e in range(6) if rng.random() >= 0.2] for _ in range(300)]
+    completion = completing.Completion(traces, 6, np.full(6, 0.2))
+    told = sum(map(len, traces))
+    for copy in completion.copies(3):
+        put_in = sum(map(len, copy)) - told
+        assert put_in == pytest.approx(0.25 * told, rel=0.2)
