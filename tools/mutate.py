@@ -144,6 +144,25 @@ def tested(area: Area, source: str, report: str) -> None:
     os._exit(int(status))
 
 
+def attempt(area: Area, source: Path, seconds: float) -> tuple[str, float]:
+    """Run an area's tests on some code: what came of it, and how long it took."""
+    begun = time.monotonic()
+    with tempfile.NamedTemporaryFile() as report:
+        process = PROCESSES.Process(target=tested, args=(area, str(source), report.name))
+        process.start()
+        process.join(seconds)
+        took = time.monotonic() - begun
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            return "endless", took
+        if process.exitcode == 0:
+            return "survived", took
+        text = report.read().decode(errors="replace").splitlines()
+    failed = [line for line in text if line.startswith(("FAILED", "ERROR"))]
+    return (failed or text or ["killed"])[-1][:200], took
+
+
 class Copies:
     """Copies of ``src`` to put faults into, one for each worker, removed at the end."""
 
@@ -155,47 +174,24 @@ class Copies:
             shutil.copytree(ROOT / "src", copy)  # with times: what was compiled stays valid
             self._free.put(copy)
 
-    def run(self, area: Area, mutant: Mutant | None, seconds: float) -> tuple[str, float]:
-        """Run an area's tests with a fault (None: with none): what came of it, and how long."""
+    def run(self, area: Area, mutant: Mutant, seconds: float) -> tuple[str, float]:
+        """Run an area's tests with a fault: what came of it, and how long it took."""
         copy = self._free.get()
+        target = copy / "elision" / mutant.module
+        original = PACKAGE / mutant.module
         try:
-            if mutant is None:
-                return self._tests(area, copy, seconds)
-            target = copy / "elision" / mutant.module
-            original = PACKAGE / mutant.module
-            try:
-                target.write_bytes(mutant.put_into(original.read_bytes()))
-                return self._tests(area, copy, seconds)
-            finally:
-                shutil.copy2(original, target)
+            target.write_bytes(mutant.put_into(original.read_bytes()))
+            return attempt(area, copy, seconds)
         finally:
+            shutil.copy2(original, target)
             self._free.put(copy)
-
-    def _tests(self, area: Area, copy: Path, seconds: float) -> tuple[str, float]:
-        begun = time.monotonic()
-        report = copy.with_suffix(".txt")
-        process = PROCESSES.Process(target=tested, args=(area, str(copy), str(report)))
-        process.start()
-        process.join(seconds)
-        took = time.monotonic() - begun
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            return "endless", took
-        if process.exitcode == 0:
-            return "survived", took
-        text = report.read_text(encoding="utf-8", errors="replace").splitlines()
-        failed = [line for line in text if line.startswith(("FAILED", "ERROR"))]
-        return (failed or text or ["killed"])[-1][:200], took
 
     def remove(self) -> None:
         """Remove the copies."""
         shutil.rmtree(self._folder)
 
 
-def run(
-    chosen: dict[str, list[Mutant]], copies: Copies, workers: int, until: float, output: Path
-) -> None:
+def run(chosen: dict[str, list[Mutant]], workers: int, until: float, output: Path) -> None:
     """Try the faults of all areas that were not tried yet, as far as the time goes."""
     known = {_key(row) for row in read(output)}
     usual = {row["area"]: row["usual"] for row in read(output, faults=False)}
@@ -205,7 +201,7 @@ def run(
     }
 
     def without_fault(name: str) -> None:
-        outcome, usual[name] = copies.run(areas()[name], None, 600.0)
+        outcome, usual[name] = attempt(areas()[name], PACKAGE.parent, 600.0)
         if outcome != "survived":
             raise SystemExit(f"{name}: the tests fail without any fault: {outcome}")
         print(f"{name}: {usual[name]:.0f} s for all tests", flush=True)
@@ -225,9 +221,14 @@ def run(
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(without_fault, [name for name in left if left[name] and name not in usual]))
-        # A few of each area in turn, so that a run that is cut short has seen all of them.
-        turns = zip_longest(*([(name, one) for one in some] for name, some in left.items()))
-        list(pool.map(lambda one: with_fault(*one), [one for turn in turns for one in turn if one]))
+        copies = Copies(workers)  # with all that has been compiled by now
+        try:
+            # A few of each area in turn, so that a run that is cut short has seen all of them.
+            turns = zip_longest(*([(name, one) for one in some] for name, some in left.items()))
+            todo = [one for turn in turns for one in turn if one]
+            list(pool.map(lambda one: with_fault(*one), todo))
+        finally:
+            copies.remove()
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -290,12 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "OMP_NUM_THREADS": "1",
         "NUMBA_NUM_THREADS": "1",
     }
-    copies = Copies(options.workers)
-    try:
-        until = time.monotonic() + options.seconds
-        run(mutants, copies, options.workers, until, options.output)
-    finally:
-        copies.remove()
+    run(mutants, options.workers, time.monotonic() + options.seconds, options.output)
     wanted = {_key({"area": name, **one.row()}) for name, some in mutants.items() for one in some}
     rows = [row for row in read(options.output) if _key(row) in wanted]
     if len(rows) < len(wanted):
