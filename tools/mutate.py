@@ -135,7 +135,8 @@ def tested(area: Area, source: str, report: str) -> None:
     numba.config.DISABLE_JIT = area.interpreted
     os.environ["NUMBA_DISABLE_JIT"] = str(int(area.interpreted))
     os.chdir(ROOT)
-    sys.path[:0] = [source, str(ROOT / "tests")]
+    sys.path[:0] = found = [source, str(ROOT / "tests")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(found)
     with Path(report).open("w", encoding="utf-8") as stream:
         os.dup2(stream.fileno(), 1)
         os.dup2(stream.fileno(), 2)
