@@ -27,6 +27,9 @@ MOST_DOMAINS = 20
 MOST_NARRATIVES = 20_000
 LONGEST_NARRATIVE = 500
 
+MOST_CELLS = 1 << 22
+"""Of a script that is opened: states by states and events."""
+
 VARIED = 0.5
 WORDY = 3.0
 """Lines of which more than this share are different, and longer than so many words on average, are
@@ -48,7 +51,11 @@ def look(source: Path, name: str, choices: Choices) -> Looked:
         If it is nothing that can be learned from, whatever is chosen.
     """
     if source.suffix == ".json" and claims_to_be_script(source):
-        files.script.load(source)
+        script = files.script.load(source)
+        cells = script.size * (script.size + len(script.events))
+        if cells > MOST_CELLS:
+            sizes = f"{script.size - 2} states and {len(script.events)} events"
+            raise InputError(f"a script of {sizes}, which is too large for the page", where=name)
         return Looked("", name, "script", "script")
     seen = _in_words_of(source, name, lambda: preview(source))
     found = Looked("", name, "tellings", seen.format, columns=seen.columns, rows=seen.rows)
