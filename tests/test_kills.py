@@ -18,6 +18,9 @@ from commands import PATIENCE
 from elision._files import sweep, temporary_folder_in
 
 ROOT = Path(__file__).parents[1]
+COMPILING = 900
+"""Seconds, where kernels are compiled for the first time."""
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -48,7 +51,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
 def test_a_dozen_kills():
     command = [sys.executable, ROOT / "tools" / "kill.py", "marginal", "pack", "--kills", "12"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILING, check=False)
     assert done.returncode == 0, done.stdout
     kills, _, runs, resumed, equal = map(int, done.stdout.splitlines()[-1].split()[1:])
     assert kills == 12
