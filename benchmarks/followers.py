@@ -70,9 +70,11 @@ async def visited(pid: int, port: int, clients: int) -> dict[str, object]:
 
     async def client(number: int) -> None:
         way = ways[number % len(ways)]
-        with suppress(OSError, EOFError, WebSocketException):
+        try:
             await way(port, job)
-        done[way.__name__] += 1
+            done[way.__name__] += 1
+        except (OSError, EOFError, WebSocketException) as error:
+            done[f"{way.__name__}: {type(error).__name__}"] += 1
 
     await waves(client, range(first))
     before = await settled(pid, None)
