@@ -133,6 +133,7 @@ CASES = {
         _ONE,
         same=_without_seconds,
     ),
+    "learn in parts": Case(("learn", "one.jsonl", "-o", "script.json", "--memory", "64 MiB"), _ONE),
     "pack": Case(("pack", "one.jsonl", "-o", "packed"), _ONE),
 }
 
