@@ -82,5 +82,5 @@ def test_garbage_on_the_line_does_no_harm(server: Running, request_line: bytes) 
         line.sendall(request_line + b"\r\n\r\n")
         answer = line.recv(4096)
     assert b" 4" in answer.split(b"\r\n")[0]
-    assert b"\r\nContent-Security-Policy: default-src 'none'" in answer
+    assert b"\r\ncontent-security-policy: default-src 'none'" in answer.lower()
     assert server.ask("GET", "/api/scripts").status == 200
