@@ -33,7 +33,8 @@ def arguments(options: dict[str, Any]) -> list[str]:
     found = []
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:
-            found += [f"--{name.removesuffix('s') if value is not one else name}", str(one)]
+            flag = name.removesuffix("s") if value is not one else name.replace("_", "-")
+            found += [f"--{flag}", str(one)]
     return found
 
 

@@ -202,12 +202,12 @@ def test_states_too_rare_for_floating_point_keep_their_ways():
 
 
 @pytest.mark.parametrize("min_share", [-0.1, 1.5, float("nan"), "much", None])
-def test_least_is_checked(min_share):
+def test_min_share_is_checked(min_share):
     script = el.examples.doorbell()
     if min_share is None:
         assert select(script).hidden_states == 0
         return
-    with pytest.raises(InputError, match=r"least is .*expected a number from 0 to 1"):
+    with pytest.raises(InputError, match=r"min_share is .*expected a number from 0 to 1"):
         draw(script, min_share=min_share)
 
 

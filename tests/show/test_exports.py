@@ -339,7 +339,7 @@ def test_rare_parts_can_be_left_out():
     assert language(arcs, start, final) == {("knock", "open"), ("ring", "open")}
     assert language(*read_bpmn(to_bpmn(script, min_share=0.05))) == language(arcs, start, final)
     assert language(*read_bpmn(to_bpmn(script))) >= language(arcs, start, final)
-    with pytest.raises(InputError, match="least is 2"):
+    with pytest.raises(InputError, match="min_share is 2"):
         to_pnml(script, min_share=2)
 
 
@@ -478,9 +478,9 @@ def test_export_leaves_out_what_is_rare(tmp_path):
         export(script, tmp_path / "a.fst.txt", min_share=0.1)
 
 
-def test_export_of_the_outline_has_no_least(tmp_path):
+def test_export_of_the_outline_has_no_min_share(tmp_path):
     for suffix in (".svg", ".dot"):
-        with pytest.raises(InputError, match="least is for states"):
+        with pytest.raises(InputError, match="min_share is for states"):
             export(el.examples.doorbell(), tmp_path / f"a{suffix}", min_share=0.1)
     with pytest.raises(InputError, match="states have no JSON"):
         export(el.examples.doorbell(), tmp_path / "a.json", states=True)

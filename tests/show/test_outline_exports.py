@@ -307,7 +307,7 @@ def test_what_is_rare_is_left_out_on_request(write):
     assert accepts(read(write(outline)), ["a", "a"])
     assert language(read(write(outline, min_share=0.2)), 3) == {("a",)}
     assert language(read(write(outline, min_share=0.07)), 3) == {(), ("a",)}
-    with pytest.raises(InputError, match="least is 2"):
+    with pytest.raises(InputError, match="min_share is 2"):
         write(outline, min_share=2)
 
 

@@ -109,11 +109,10 @@ def _asks(question: Declared) -> Callable[..., None]:
         first,
     )
     for one in question.options:
-        flag = f"--{one.name.removesuffix('s') if one.kind is list else one.name}"
-        limits: dict[str, Any] = (
-            {} if one.kind is list else {"min": one.minimum, "max": one.maximum}
-        )
-        option = typer.Option(flag, help=one.says, **limits)
+        flag = one.name.removesuffix("s") if one.kind is list else one.name.replace("_", "-")
+        bounds = {"min": one.minimum, "max": one.maximum}
+        limits: dict[str, Any] = {} if one.kind is list else bounds
+        option = typer.Option(f"--{flag}", help=one.says, **limits)
         parameters[one.name] = (Annotated[one.annotation, option], one.default)
     parameters["ignore_unknown"] = (IgnoreUnknown, False)
     parameters["as_json"] = (AsJson, False)

@@ -8,8 +8,6 @@ and buckets are work for `elision.scale.engine`.
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elision import _threads
-from elision._files import file_names, shown_path
+from elision._files import file_names, replace_folder, shown_path, temporary_folder_in
 from elision.errors import InputError
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
@@ -172,7 +170,7 @@ def pack(
         spills = _spilled(plan, scratch, each)
         size = sum(one.path.stat().st_size for _, one in spills)
         _write(spills, scratch, each)
-        _put(scratch / MADE, target)
+        replace_folder(scratch / MADE, target, scratch)
     pieces = len(plan.slices) + len(plan.rows) + len(plan.told)
     return Packing(packed_in(target), limit, len(several), pieces, size, tuple(plan.whole))
 
@@ -337,20 +335,9 @@ def _is_ours(folder: Path) -> bool:
 @contextmanager
 def _scratch(target: Path) -> Iterator[Path]:
     """Make a folder beside the target that is gone in the end, whatever happens."""
-    folder = target.resolve().parent / f".elision-{secrets.token_hex(8)}"
     try:
-        folder.mkdir()
-        yield folder
+        with temporary_folder_in(target.resolve().parent) as folder:
+            yield folder
     except OSError as error:
         problem = f"cannot be written: {error.strerror or error}"
         raise InputError(problem, where=shown_path(target)) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _put(made: Path, target: Path) -> None:
-    """Give what was made the name of the target; what was there goes, as a whole."""
-    old = made.with_name("old")
-    if target.exists():
-        target.replace(old)
-    made.replace(target)

@@ -89,7 +89,7 @@ def export(
     target = Path(path)
     if target.name.lower().endswith(OPENFST):
         if min_share is not None:
-            raise InputError("least is given, but a transducer is always whole")
+            raise InputError("min_share is given, but a transducer is always whole")
         written = to_openfst(script)
         stem = target.name[: -len(OPENFST)]
         write_atomically(target.with_name(stem + SYMBOLS), written.symbols.encode())
@@ -102,7 +102,7 @@ def export(
     if suffix in _OUTLINE_WRITERS and not states:
         if min_share is not None:
             raise InputError(
-                "least is for states, but the outline is written", hint="ask for states"
+                "min_share is for states, but the outline is written", hint="ask for states"
             )
         write_atomically(path, _OUTLINE_WRITERS[suffix](script.outline()).encode())
         return
