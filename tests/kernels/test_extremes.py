@@ -288,3 +288,25 @@ def test_setting_aside_is_the_last_resort_and_as_late_as_can_be():
         (-1, 0),
         (1, 1),
     ]
+
+
+def test_long_narratives_are_scaled_and_need_no_log_space():
+    """What is only long loses nothing: log space would be right as well, but slow."""
+    transition = np.array([[0, 0.9, 0.1], [0, 0.99, 0.01], [0, 0, 0]])
+    emission = np.array([[0, 0], [0.25, 0.5], [0, 0]])
+    lattice = Lattice(Parameters.from_dense(transition, emission, np.array([0, 0.25, 0])))
+    packed = Packer(events(2)).pack([["e0"] * length for length in (900, 700, 3, 600)])
+    plain = lattice.model(packed)
+    narratives = kernels.passes.Narratives(packed.symbol, packed.offset, packed.weight)
+    found, doubtful = np.full(4, -np.inf), np.zeros(4, bool)
+    tally = lattice._tally(plain)
+    kernels.passes.expected_counts(plain, narratives, 0, 4, tally, found, doubtful)
+    assert not doubtful.any()
+    stay = math.log(0.99) + math.log(0.25)
+    series = -math.log1p(-0.99 * 0.25)
+    lengths = np.diff(packed.offset)
+    expected = math.log(0.9 * 0.01) - math.log(0.99) + lengths * stay + (lengths + 1) * series
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    alone = np.full(4, -np.inf)
+    kernels.passes.log_prob(plain, narratives, 0, 4, alone)
+    np.testing.assert_allclose(alone, expected, rtol=1e-12)

@@ -125,3 +125,48 @@ def test_an_impossible_narrative_is_said_to_be_so_whatever_stood_there():
         0, 2, result,
     )  # fmt: skip
     assert result[packed.place].tolist() == [0.0, -math.inf]
+
+
+def test_a_tree_grows_on_what_is_there_already():
+    """States of a model keep all their counts, and new ones come behind them."""
+    narratives = [(0, 1), (2,)]
+    model = CountsModel.empty(3).with_prefix_tree(narratives, [1.5, 2.0])
+    grown = model.with_prefix_tree([(0, 2), (0, 1)], [0.5, 3.0])
+    old, new = model.states, grown.states
+    assert new == old + 3  # a tree of its own: "0", behind it "2" and "1"
+    np.testing.assert_array_equal(grown.emission[:old], model.emission)
+    np.testing.assert_array_equal(grown.support[:old], model.support)
+    np.testing.assert_array_equal(grown.transition[:old, :old], model.transition)
+    np.testing.assert_array_equal(grown.edge[:old, :old], model.edge)
+    np.testing.assert_allclose(
+        grown.emission[old:], np.diag([3.5, 3.0, 0.5])[:, [0, 1, 2]][[0, 2, 1]]
+    )
+    assert grown.transition[0, old] == 3.5
+    assert grown.transition[old].tolist()[old + 1 :] == [0.5, 3.0]
+    assert grown.transition[old + 1 :, 1].tolist() == [0.5, 3.0]
+    silent = CountsModel(
+        model.edge, model.transition, model.emission, model.elision + 0.25, model.support
+    ).with_prefix_tree([(1,)], [1.0])
+    np.testing.assert_array_equal(silent.elision[:old], model.elision + 0.25)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_stood_in_the_scratch_space_does_not_matter(seed):
+    search = searched(seed)
+    for merged in ((2, 4), (3, 5)):
+        alive = search.model.alive
+        if all(alive[k] for k in merged) and kernels.moves.merge_allowed(
+            search.model, search.after, search.before, *merged
+        ):
+            kernels.search.make_merge(search, *merged)
+    size = len(search.model.alive)
+    for s in range(size):
+        for e in range(size):
+            if s == e or not kernels.moves.has(search.model.successors[s], e):
+                continue
+            for part in (search.way.alpha, search.way.beta, search.way.added, search.way.passed):
+                part[:] = 7.0
+            gain = kernels.deletions.delete_gain(
+                *(search.model, search.pieces, search.scoring, search.before, search.way, s, e)
+            )
+            assert gain == pytest.approx(search.delete_gain[s, e], rel=1e-9)

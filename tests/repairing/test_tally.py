@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import elision as el
 from elision.repairing import repaired
-from elision.repairing.repaired import OFTEN, UNSURE, Tally
+from elision.repairing.repaired import OFTEN, UNSURE, Tally, repair
 from elision.repairing.repairer import Missing
 
 
@@ -78,3 +79,19 @@ def test_only_so_many_variants_are_kept(monkeypatch):
     report = tally.report([repairer([0.1, 0.1], [1, 1], 0.1, 0.4)], None)
     assert [(one.events, one.cases) for one in report.variants] == [(("a",), 2), (("b",), 1)]
     assert report.repaired == 4
+
+
+def test_what_one_domain_leaves_out_is_not_missing_from_another():
+    """The same record: in one domain a step of it was left out, in the other there is none."""
+    rng = np.random.default_rng(0)
+    told = [("orders", [e for e in "xyz" if rng.random() < 0.8]) for _ in range(150)]
+    told += [("visits", ["x", "z"])] * 150
+    log = el.Corpus(
+        [el.Narrative(tuple(events), domain=domain) for domain, events in told if events]
+    )
+    found = repair(log)
+    (one,) = [one for one in found.report.variants if one.events == ("x", "z")]
+    records = sum(domain == "orders" and events == ["x", "z"] for domain, events in told)
+    assert one.cases == records
+    together = el.Repairer.learn([events for _, events in told])
+    assert together.missing(["x", "z"]) == []
