@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -183,3 +185,9 @@ def test_a_base_of_ones_own_is_shared_out():
     for bad in ([0.5, 0.25, 0.2], [0.0, 0.0, 0.0], [1.5, -0.5, 0.0], [0.5, 0.5]):
         with pytest.raises(el.InputError, match="expected 3 probabilities that sum to 1"):
             pseudocounts(Prior(base=bad), 3, packed)
+
+
+def test_states_that_are_affordable():
+    most = math.isqrt(2 * backoff.MOST_UPDATES)
+    assert backoff.most_states(0) == backoff.most_states(1) == most
+    assert backoff.most_states(2 * backoff.MOST_UPDATES) == 1
