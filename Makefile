@@ -7,7 +7,7 @@ WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
 
-.PHONY: demo test lint types kernels unit interpreted fuzz bench bench-results results docs test-lowest release coverage clean clean-cache
+.PHONY: demo test lint types kernels unit interpreted fuzz mutants bench bench-results results docs test-lowest release coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
@@ -41,6 +41,12 @@ SECONDS ?= 60
 
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tools/fuzz.py $(TARGETS) --seconds $(SECONDS)
+
+# Small faults put into copies of the code: would the tests of their AREAS notice? All areas by default.
+MUTANTS ?= 20
+
+mutants: kernels
+	$(BIN)/python tools/mutate.py $(AREAS) --mutants $(MUTANTS)
 
 # LOGS are event logs to open outlines of elsewhere, to predict next events of and to repair; by
 # default one is drawn for the first. Peers are jax and pm4py, which nothing else needs.

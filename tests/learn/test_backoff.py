@@ -10,7 +10,7 @@ import elision as el
 from elision.lattice import Parameters
 from elision.learn import backoff
 from elision.learn.backoff import Backoff, back_off, expected_visits
-from elision.learn.em import Converged, Prior, Pseudocounts, run_em
+from elision.learn.em import Converged, Prior, Pseudocounts, pseudocounts, run_em
 from models import models, pack, parameters
 
 pytestmark = pytest.mark.numerical
@@ -174,3 +174,12 @@ def test_the_state_that_is_always_silent_is_named():
     )
     with pytest.raises(el.InputError, match="state 'b' is always silent"):
         el.fit_parameters(script, [["x", "y"]], elisions=False)
+
+
+def test_a_base_of_ones_own_is_shared_out():
+    packed = pack([[0]], 3)
+    found = pseudocounts(Prior(emission=0.5, base=[0.5, 0.25, 0.25]), 3, packed)
+    assert found.event.tolist() == [0.75, 0.375, 0.375]
+    for bad in ([0.5, 0.25, 0.2], [0.0, 0.0, 0.0], [1.5, -0.5, 0.0], [0.5, 0.5]):
+        with pytest.raises(el.InputError, match="expected 3 probabilities that sum to 1"):
+            pseudocounts(Prior(base=bad), 3, packed)
