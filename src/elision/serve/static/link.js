@@ -15,6 +15,7 @@ const KEYS = [
   "state",
   "search",
   "box",
+  "rows",
 ];
 
 export function readLink() {

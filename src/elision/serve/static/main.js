@@ -49,7 +49,10 @@ new Learning({
   onOpen: (id) => openScript(id, id === page.script?.id ? {} : { telling: "", done: "" }),
   onView: () => page.state.view !== "learn" && openView("learn"),
 });
-new Tellings(byId("tellings"));
+const tellings = new Tellings(byId("tellings"), {
+  read: () => page.state.rows,
+  write: (rows) => remember({ rows }),
+});
 
 function remember(changes) {
   Object.assign(page.state, changes);
@@ -101,7 +104,7 @@ async function addLearned(id) {
 }
 
 function openScript(id, changes = {}) {
-  const anew = { step: "", state: "", search: "", box: "", min_share: "" };
+  const anew = { step: "", state: "", search: "", box: "", min_share: "", rows: "" };
   turnTo({ view: "explore", script: id, ...anew, ...changes });
   return attempt(load);
 }
@@ -161,6 +164,7 @@ async function bringBack() {
   else telling.set(text, { finished: done === "1", anew: true });
   await restore();
   await pictures.restore();
+  tellings.bringBack();
 }
 
 // --- the telling ------------------------------------------------------------------------------
