@@ -20,6 +20,7 @@ from elision.values._script_parts import (
     mapping,
     name_states,
     note,
+    stay_problem,
     topological,
 )
 from elision.values.observations import short
@@ -482,10 +483,10 @@ class Script(Questions):
         self._check_sums(told[1:-1], 1, "events and elision")
 
     def _check_loops(self) -> None:
-        stuck = np.flatnonzero(np.diag(self._transition) * self._elision >= 1)
-        if len(stuck):
-            state = int(stuck[0])
-            raise ScriptError("the state stays in silence for ever", where=self._where(state))
+        found = stay_problem(self._transition, self._emission, self._elision)
+        if found is not None:
+            state, problem = found
+            raise ScriptError(problem, where=self._where(state))
 
     def _check_sums(self, sums: NDArray[np.float64], first: int, what: str) -> None:
         bad = np.flatnonzero(~(np.abs(sums - 1) <= ROW_TOLERANCE))
