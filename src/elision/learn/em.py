@@ -9,6 +9,7 @@ import numpy as np
 
 from elision.errors import InputError
 from elision.scale.passes import counting, told_in, weight_of
+from elision.values._script_parts import SMALLEST
 from elision.values.observations import Packer
 from elision.values.script import Script
 
@@ -243,9 +244,18 @@ def fit_parameters(
             hint="impossible='ignore' leaves such narratives out",
         )
     learned = Script.from_parameters(
-        script.events, result.parameters, states=script.states, about=script.about
+        script.events, _reachable(result.parameters), states=script.states, about=script.about
     )
     return Fitted(learned, result.history)
+
+
+def _reachable(parameters: Parameters) -> Parameters:
+    """Keep a trace of the edges into states that no narrative visits, if none of them has any."""
+    transition, target = parameters.transition, parameters.target
+    onward = parameters.source != target
+    kept = np.bincount(target[onward & (transition >= SMALLEST)], minlength=parameters.states)
+    lost = onward & (kept[target] == 0)
+    return replace(parameters, transition=np.where(lost, SMALLEST, transition))
 
 
 def _without_elisions(script: Script) -> Script:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elision import _threads
-from elision._files import file_names, shown_path
+from elision._files import file_names, one_writer, shown_path
 from elision.errors import InputError
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
@@ -172,9 +172,11 @@ def pack(
         spills = _spilled(plan, scratch, each)
         size = sum(one.path.stat().st_size for _, one in spills)
         _write(spills, scratch, each)
-        _put(scratch / MADE, target)
+        with one_writer(scratch.parent):
+            _put(scratch / MADE, target)
+            made = packed_in(target)
     pieces = len(plan.slices) + len(plan.rows) + len(plan.told)
-    return Packing(packed_in(target), limit, len(several), pieces, size, tuple(plan.whole))
+    return Packing(made, limit, len(several), pieces, size, tuple(plan.whole))
 
 
 def _spilled(plan: Plan, scratch: Path, limit: int) -> list[tuple[str, Spill]]:
