@@ -131,12 +131,16 @@ def one_blas_thread() -> Iterator[None]:
     That holds for the whole process: the first of our threads to come sets it, the last to leave
     takes it back.
     """
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - learning alone needs it
+    import threadpoolctl  # noqa: PLC0415 - learning alone needs it
 
+    # Since its version 3.8 only the thread that came first can change the number.
+    openblas = threadpoolctl.OpenBLASController
+    take_over = getattr(openblas, "clear_controlling_thread", lambda **_: None)
     global _blas_limit, _blas_users  # noqa: PLW0603
     with _lock:
         if _blas_users == 0:
-            _blas_limit = threadpool_limits(limits=1, user_api="blas")
+            take_over(force=True)
+            _blas_limit = threadpoolctl.threadpool_limits(limits=1, user_api="blas")
         _blas_users += 1
     try:
         yield
@@ -144,7 +148,9 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _blas_users -= 1
             if _blas_users == 0:
+                take_over(force=True)
                 _blas_limit.restore_original_limits()
+                take_over(force=True)
 
 
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
