@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -37,6 +38,7 @@ def begin(task, folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -44,7 +46,7 @@ def ended(process):
     try:
         said, _ = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with all that it has started
         said, _ = process.communicate()
         pytest.fail(f"it never ended: {said[-2000:]}")
     assert process.returncode == 0, said[-2000:]
