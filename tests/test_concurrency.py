@@ -13,6 +13,7 @@ import pytest
 
 import elision as el
 from elision import _files, _threads
+from elision.files import library
 from elision.scale.packed_corpus import PackedCorpus
 
 TESTS = Path(__file__).parent
@@ -74,13 +75,33 @@ def test_what_several_write_at_once_is_that_of_one_of_them(folder):
     who = {str(one.pid) for one in writers}
     script = el.load(folder / "out.json")
     assert str(script.about["who"]) in who
-    library = el.Library.load(folder / "library")
-    names = set(library)
+    saved = el.Library.load(folder / "library")
+    names = set(saved)
     assert names in [{one, f"{one} too"} for one in who]
-    assert all(len(library[name].states) > 2 for name in names)
+    assert all(len(saved[name].states) > 2 for name in names)
     assert len(list((folder / "library" / "scripts").iterdir())) == 2
     assert PackedCorpus.open(folder / "packed").narratives == 20
     assert not list(folder.rglob(".elision-*"))
+
+
+def test_a_library_is_saved_by_one_at_a_time(tmp_path, monkeypatch):
+    """A second writer waits: it would delete the scripts that the first has not yet listed."""
+    one, other = (el.Library({name: el.examples.doorbell().noted(a=name)}) for name in "ab")
+    saving = threading.Thread(target=other.save, args=(tmp_path / "library",))
+    dumps = library._dumps
+
+    def slowly(entries):
+        if not saving.ident:
+            saving.start()
+            saving.join(0.3)
+            assert saving.is_alive()
+        return dumps(entries)
+
+    monkeypatch.setattr(library, "_dumps", slowly)
+    one.save(tmp_path / "library")
+    saving.join(20)
+    found = el.Library.load(tmp_path / "library")
+    assert {name: found[name].about["a"] for name in found} == {"b": "b"}
 
 
 def test_blas_has_one_thread_until_the_last_of_us_leaves():

@@ -7,7 +7,10 @@ space takes over where they matter. Compiled code raises no flags; its answers a
 
 from __future__ import annotations
 
+import gc
 import math
+import sys
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -437,3 +440,43 @@ def test_two_thousand_states(question):
     told = [script.events[0], script.events[-1]]
     np.testing.assert_allclose(script.log_prob(told), 2000 * math.log(0.5), rtol=1e-9)
     asked(script, question, told)
+
+
+# --- again and again ------------------------------------------------------------------------------
+
+
+ASKED = ("fill", "between", "next", "align", "posterior", "order")
+
+
+def test_what_was_learned_and_asked_leaves_nothing_behind():
+    """Neither the scripts themselves, nor anything else; `benchmarks/memory.py` does it for long."""
+    told = [list(one) for one in el.examples.doorbell_tellings()]
+
+    def learn():
+        for script in (
+            el.ScriptLearner().fit(told).script_,
+            el.fit_parameters(el.examples.doorbell(), told).script,
+        ):
+            for question in ASKED:
+                QUESTIONS[question](script, told[0])
+            yield from map(weakref.ref, (script, script.lattice, script.outline()))
+
+    left = list(learn())
+    gc.collect()
+    assert len(left) == 6
+    assert not any(one() for one in left)
+
+
+def test_questions_do_not_use_up_memory():
+    script = el.examples.doorbell()
+    told = list(el.examples.doorbell_tellings()[0])
+
+    def blocks(rounds):
+        for _ in range(rounds):
+            for question in ASKED:
+                QUESTIONS[question](script, told)
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    before = blocks(150)  # until the interpreter has settled
+    assert blocks(100) - before < 5 * 100
