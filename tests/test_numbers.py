@@ -114,7 +114,7 @@ EXTREMES = {
     "told for very long": lambda: chain(3, 0.0, 1 - 1e-9),
     "told for very long or not": lambda: chain(3, 0.5, 1 - 1e-9),
     "hardly ever silent": lambda: chain(4, 1e-289, 1e-289),
-    "smaller than what counts": lambda: chain(4, 5e-324, 5e-324),
+    "beyond the range of doubles": lambda: chain(4, 5e-324, 5e-324),
     "events never told": lambda: chain(3, 0.3, 0.1, unused=2),
     "a state hardly ever visited": lambda: seldom(1e-289),
     "a state seldom visited": lambda: seldom(1e-17),
@@ -272,10 +272,12 @@ def test_stories_that_never_end_are_not_drawn():
     assert script.sample(random_state=0, length=4)[0][0] == "e0"
 
 
-def test_what_is_too_small_is_taken_for_nothing():
+def test_a_silence_beyond_the_range_of_a_double_is_passed_once():
     script = chain(3, 5e-324)
-    assert (script.elision == 0).all()
-    assert script.log_prob(["e0"]) == -math.inf
+    with flags():
+        posterior = script.posterior(["e0", "e2"])
+    check(posterior)
+    np.testing.assert_allclose(posterior.silent.sum(), 1.0, rtol=1e-6)
 
 
 def test_a_beginning_whose_states_are_hidden_by_likelier_ones():
@@ -449,7 +451,7 @@ ASKED = ("fill", "between", "next", "align", "posterior", "order")
 
 
 def test_what_was_learned_and_asked_leaves_nothing_behind():
-    """Neither the scripts themselves, nor anything else; `benchmarks/memory.py` does it for long."""
+    """Neither the scripts nor anything else; `benchmarks/memory.py` does it for long."""
     told = [list(one) for one in el.examples.doorbell_tellings()]
 
     def learn():

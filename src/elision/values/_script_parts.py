@@ -30,7 +30,7 @@ What happens in a state is divided by one minus these, of which few digits are r
 """
 
 SMALLEST = 1e-290
-"""A smaller probability is taken for 0: one over it would overflow."""
+"""Sums of probabilities below this have few digits left, and one over them may overflow."""
 
 DEEPEST_NOTE = 50
 LARGEST_NOTE_BITS = 1024
@@ -119,7 +119,6 @@ def frozen(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.float64]
     if array.ndim != dimensions:
         raise ScriptError(f"{name} has {array.ndim} dimensions, expected {dimensions}")
     array += 0.0  # makes -0.0 to 0.0, so that equal scripts have equal bytes
-    array[(array > 0) & (array < SMALLEST)] = 0.0
     array.setflags(write=False)
     return array
 

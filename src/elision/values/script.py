@@ -123,8 +123,8 @@ class Script(Questions):
         if (self._states[0], self._states[-1]) != (START, END):
             raise ScriptError(f"first and last state must be named {START!r} and {END!r}")
         self._check_probabilities()
-        self._check_loops()
         self._check_reachability()
+        self._check_loops()
         if telling is not None and telling.events != self._events:
             raise ScriptError("a telling model of other events than the script's")
         self._telling = telling
