@@ -280,6 +280,31 @@ def test_a_silence_beyond_the_range_of_a_double_is_passed_once():
     np.testing.assert_allclose(posterior.silent.sum(), 1.0, rtol=1e-6)
 
 
+def test_priors_of_any_size():
+    script, told = el.examples.doorbell(), list(el.examples.doorbell_tellings()[0])
+    for size in (5e-324, 1.0, 1.7e308):
+        with flags():
+            library = el.Library({"a": script, "b": script}, {"a": size, "b": size})
+            first, second = library.identify(told).candidates[:2]
+        assert first.probability == second.probability > 0.4
+    with pytest.raises(InputError, match=r"pseudocount 1e\+308, expected .* from 0 to 1e\+100"):
+        el.Prior(1e308)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-280, 5e-324])
+def test_weights_of_events_of_any_size(size):
+    script, last = el.examples.doorbell(), el.examples.doorbell_tellings()[0][-1]
+    vague = dict.fromkeys(script.events, size)
+    with flags():
+        check(
+            [script.resolve([vague, last]), script.fill([vague, None]), script.posterior([vague])]
+        )
+        check([script.score([vague, last], samples=5), script.order([vague, last])])
+        counts = script.lattice.expected_counts(script.pack([[vague, last]]))
+        check(el.fit_parameters(script, [[vague, last]]))
+    np.testing.assert_allclose(counts.emission.sum(), 2.0, rtol=1e-6)
+
+
 def test_a_beginning_whose_states_are_hidden_by_likelier_ones():
     script = chain(2, 0.1, 1e-289)
     with flags():

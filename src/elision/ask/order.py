@@ -17,8 +17,7 @@ from elision.ask.engine.orders import Orders, beam_search, copy_numbers
 from elision.ask.engine.precedence import improved, precedence
 from elision.ask.heard import check_top, hear, name_of, single
 from elision.errors import InputError
-from elision.values._script_parts import SMALLEST
-from elision.values.observations import Packer, short
+from elision.values.observations import SMALLEST, Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

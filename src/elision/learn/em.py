@@ -9,8 +9,7 @@ import numpy as np
 
 from elision.errors import InputError
 from elision.scale.passes import counting, told_in, weight_of
-from elision.values._script_parts import SMALLEST
-from elision.values.observations import Packer
+from elision.values.observations import SMALLEST, Packer
 from elision.values.script import Script
 
 if TYPE_CHECKING:
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from elision.lattice import Counts, Parameters
     from elision.scale.passes import Parts
     from elision.values.observations import Observation, Packed, Unknown
+
+MOST_PSEUDOCOUNTS = 1e100
+"""Far more than anybody counts, and no sum of them overflows."""
 
 Base: TypeAlias = "Literal['uniform', 'unigram'] | Sequence[float]"
 
@@ -55,8 +57,9 @@ class Prior:
                 raise InputError(f"elision prior {self.elision!r}, expected two pseudocounts")
             values += [("elision", value) for value in self.elision]
         for name, value in values:
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"{name} pseudocount {value}, expected a number from 0")
+            if not 0 <= value <= MOST_PSEUDOCOUNTS:
+                problem = f"{name} pseudocount {value}, expected a number from 0"
+                raise InputError(f"{problem} to {MOST_PSEUDOCOUNTS:g}")
 
 
 class Pseudocounts(NamedTuple):

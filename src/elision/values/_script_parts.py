@@ -29,9 +29,6 @@ state may be off, as a share of the probability of leaving it.
 What happens in a state is divided by one minus these, of which few digits are right near one.
 """
 
-SMALLEST = 1e-290
-"""Sums of probabilities below this have few digits left, and one over them may overflow."""
-
 DEEPEST_NOTE = 50
 LARGEST_NOTE_BITS = 1024
 """How deep the notes may nest and how large their integers may be, for every JSON reader's sake."""

@@ -242,7 +242,7 @@ class Examiner:
                 elif gap[symbol]:
                     telling.append(None)
                 else:
-                    chance = likelihood[:, symbol]
+                    chance = likelihood[:, symbol] / likelihood[:, symbol].max()
                     by = np.divide(told, chance, out=np.zeros_like(told), where=chance > 0)
                     weight = (by @ self._script.emission) * part.soft[symbol - len(events)]
                     telling.append(events[int(weight.argmax())])

@@ -13,8 +13,7 @@ from elision.ask.engine.checks import probability
 from elision.ask.engine.filters import first_filter
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, impossible, name_of, single
-from elision.values._script_parts import SMALLEST
-from elision.values.observations import Packer
+from elision.values.observations import SMALLEST, Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
