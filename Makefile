@@ -7,7 +7,7 @@ WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
 
-.PHONY: demo test lint types kernels unit interpreted fuzz bench bench-results results docs test-lowest release coverage clean clean-cache
+.PHONY: demo test lint types kernels unit interpreted fuzz mutants bench bench-results results docs test-lowest release coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
@@ -42,6 +42,12 @@ SECONDS ?= 60
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tools/fuzz.py $(TARGETS) --seconds $(SECONDS)
 
+# Small faults put into copies of the code: would the tests of their AREAS notice? All areas by default.
+MUTANTS ?= 20
+
+mutants: kernels
+	$(BIN)/python tools/mutate.py $(AREAS) --mutants $(MUTANTS)
+
 # LOGS are event logs to open outlines of elsewhere, to predict next events of and to repair; by
 # default one is drawn for the first. Peers are jax and pm4py, which nothing else needs.
 bench: $(VENV)/.installed-dev
@@ -66,9 +72,9 @@ docs: $(VENV)/.installed-docs
 # The core of the tests with the lowest versions of all dependencies that pyproject.toml allows. Old
 # libraries warn of each other, so warnings are no errors here; compiled code has a cache of its own.
 LOWEST := build/lowest
-LOWEST_TESTS ?= $(addprefix tests/, test_readers.py test_eventlog.py test_frames_out.py test_corpus.py test_script.py \
-	test_scriptfile.py test_draw.py test_export.py test_extract.py test_cli.py test_cli_ask.py test_lattice.py \
-	test_outline.py test_telling_model.py test_library.py test_em.py test_follow.py serve/test_api.py)
+LOWEST_TESTS ?= $(addprefix tests/, readers eventlog ask/test_frames.py values files/test_scripts.py \
+	show/test_drawing.py show/test_exports.py text/test_extract.py cli/test_learn.py cli/test_sentences.py \
+	kernels/test_lattice.py ask/test_identify.py learn/test_em.py ask/test_follow.py serve/test_api.py)
 
 test-lowest: $(LOWEST)/.installed $(WORDNET)
 	EXAMPLES=10 NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -q -W default --disable-warnings $(LOWEST_TESTS)
@@ -101,8 +107,8 @@ release:
 
 # Which lines and branches the tests run. Compiled code cannot be traced, so the numerical tests run once more
 # as plain Python; pages, notebooks, measurements and the browser are left out, as they take longest.
-COVERED ?= $(filter-out tests/test_docs.py tests/test_notebooks.py tests/test_ablation.py tests/test_bench_%.py \
-	tests/test_evaluate_%.py, $(wildcard tests/test_*.py))
+COVERED ?= $(filter-out tests/test_docs.py tests/test_notebooks.py tests/evaluate/%, \
+	$(wildcard tests/test_*.py tests/*/test_*.py)) $(addprefix tests/evaluate/, test_cloze.py test_questions.py)
 
 coverage: $(VENV)/.installed-dev $(WORDNET)
 	mkdir -p build

@@ -155,7 +155,7 @@ def large(corpus: Corpus, sentences: int) -> dict[str, Any]:
 
 
 def nltk_reader() -> Any:
-    """Nltk's reader on Debian's folder, or None; see tests/test_wordnet.py for the details."""
+    """Nltk's reader on Debian's folder, or None; see tests/text/test_wordnet.py for the details."""
     try:
         import nltk
         from nltk.corpus.reader.wordnet import WordNetCorpusReader

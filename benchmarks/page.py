@@ -61,7 +61,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{number}.json" for number in range(len(typed))]
         for path, (_, name, script, _) in zip(paths, typed, strict=True):
-            script.noted(activity=name).save(path)
+            script.annotated(activity=name).save(path)
         keys = timed(paths, [told for *_, told in typed], chosen.keys)
     print(json.dumps({"keys": keys, **verdicts(learned, chosen.tellings)}, indent=2))
 

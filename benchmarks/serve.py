@@ -38,7 +38,7 @@ def main() -> None:
         path = Path(folder) / "script.json"
         narratives = el.read(TELLINGS).domain(DOMAIN).events
         script = el.SEMHMM(score="marginal", random_state=0).fit(narratives).script_
-        script.noted(domain=DOMAIN).save(path)
+        script.annotated(domain=DOMAIN).save(path)
         server, port = started(path)
         try:
             result = asyncio.run(load(server.pid, port, chosen, narratives))

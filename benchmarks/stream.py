@@ -3,8 +3,8 @@
     python benchmarks/stream.py [--narratives 1000000] [--streams 60] [--length 10000] [-o FILE]
 
 Prints one JSON object. Narratives are drawn from the script that is learned from the package's own
-tellings of answering the doorbell, with slips that make them differ. The long stream changes once,
-in the middle: a step is told four times where it was told five times. It is learned from by
+tellings of answering the doorbell, with deviations that make them differ. The long stream changes
+once, in the middle: a step is told four times where it was told five times. It is learned from by
 `StreamLearner`, in batches, as ``elision learn --follow`` does; resident memory is read after each
 hundredth of it. The short streams are only watched: none of them changes, for the rate of false
 reports, at the usual rate and at one half; or each changes in the middle in one of several ways,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 BATCH = 1000
 USUAL_RATE, HIGH_RATE = 0.05, 0.5
 CHANGED_STREAMS = 10
-SLIPS = 0.03
+DEVIATIONS = 0.03
 
 
 def changed(script: el.Script, kind: str) -> el.Script:
@@ -55,11 +55,11 @@ def changed(script: el.Script, kind: str) -> el.Script:
     return el.Script(events, script.transition, emission, elision, states=script.states)
 
 
-def with_slips(script: el.Script) -> el.Script:
+def with_deviations(script: el.Script) -> el.Script:
     """Return a script that tells some other event now and then: narratives seldom repeat."""
     emission = np.array(script.emission)
     told = emission.sum(axis=1, keepdims=True)
-    emission = (1 - SLIPS) * emission + SLIPS * told / emission.shape[1]
+    emission = (1 - DEVIATIONS) * emission + DEVIATIONS * told / emission.shape[1]
     return el.Script(
         script.events, script.transition, emission, script.elision, states=script.states
     )
@@ -180,7 +180,7 @@ def main() -> None:
     parser.add_argument("--on-drift", default="forget")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
-    script = with_slips(el.examples.learned_doorbell())
+    script = with_deviations(el.examples.learned_doorbell())
     found = {}
     if given.narratives:
         found["long"] = long_stream(script, given.narratives, given.on_drift)

@@ -40,7 +40,7 @@ ALL_READING = tuple(READING)
 BY_PATH = tuple(name for name in READING if name != "learn --follow")
 LEARNING = ("learn", "learn --method approx", "learn --follow", "pack")
 REPAIRING = ("repair", "repair --script")
-USUAL = (*LEARNING, *REPAIRING, "score --log", "compare --on")
+DEFAULT = (*LEARNING, *REPAIRING, "score --log", "compare --on")
 NO_STEPS = "it has no steps (these are events already: elision learn takes them)"
 TOO_FEW = "no domain has 5 narratives of two events or more, and 3 different events"
 
@@ -73,7 +73,7 @@ FILES = [
     Row("an empty file", BY_PATH, REFUSED, "the file is empty (expected narratives)"),
     Row("an empty file", ("learn --follow",), REFUSED, "there are no narratives in it"),
     *(
-        Row(what, USUAL, DONE)
+        Row(what, DEFAULT, DONE)
         for what in (*FINE, "the same id twice", "events that the script does not know")
     ),
     *(

@@ -42,7 +42,7 @@ def passed(pairs, unit_of, told, step):
     return sum(weights[:-1]) / sum(weights)
 
 
-def slip(pairs, unit_of, told, step):
+def out_of_order(pairs, unit_of, told, step):
     """The most that speaks for a step's coming too late, and for which unit."""
     own = unit_of[step]
     odds = [

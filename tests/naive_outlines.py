@@ -71,27 +71,28 @@ def best_worth(worth):
     return max(worth_of(order, worth) for order in partial_orders(len(worth)))
 
 
-def telling_log_prob(told, order, slip):
-    """Each time one of those whose predecessors are told, alike; by a slip, any that is left."""
+def telling_log_prob(told, order, inversion):
+    """Each time one of those whose predecessors are told, alike; by an inversion, any that is
+    left."""
     total = 0.0
     for now in range(len(told)):
         left = set(told[now:])
         free = [step for step in left if not any((other, step) in order for other in left)]
-        chance = slip / len(left)
+        chance = inversion / len(left)
         if told[now] in free:
-            chance += (1 - slip) / len(free)
+            chance += (1 - inversion) / len(free)
         total += math.log(chance)
     return total
 
 
-def posterior_shares(worth, tellings, weight, slip):
+def posterior_shares(worth, tellings, weight, inversion):
     """[a][b] = probability that a comes before b, summed over all partial orders."""
     n = len(worth)
     orders = partial_orders(n)
     value = [
         worth_of(order, worth)
         + math.fsum(
-            often * telling_log_prob(told, order, slip)
+            often * telling_log_prob(told, order, inversion)
             for told, often in zip(tellings, weight, strict=True)
         )
         for order in orders
@@ -271,11 +272,11 @@ def done_at_random(rng, n, order):
     return done
 
 
-def told_at_random(rng, done, *, omitted=0.0, slips=0.0, misplaced=0.0):
+def told_at_random(rng, done, *, omitted=0.0, inversions=0.0, misplaced=0.0):
     """Some of what was done, neighbours now and then exchanged, a step now and then anywhere."""
     told = [step for step in done if rng.random() >= omitted]
     for i in range(len(told) - 1):
-        if rng.random() < slips:
+        if rng.random() < inversions:
             told[i], told[i + 1] = told[i + 1], told[i]
     for step in list(told):
         if rng.random() < misplaced:

@@ -270,7 +270,7 @@ def history_rows(narratives, size, pair, kept):
 # ------------------------------------------------------------------------------------------------
 
 FADE = 0.8
-USUAL_WEIGHTS = {"pair": 0.7, "sum": 0.3, "again": -1.0}
+PRIOR_WEIGHTS = {"pair": 0.7, "sum": 0.3, "again": -1.0}
 WEIGHT_SPREAD = 0.7
 TABLE_SPREAD = 0.4
 FEATURES = (
@@ -375,7 +375,7 @@ def loss(narratives, folds, names, weights, after, memory):
             logits = learned_logits(told, parts, words, weights, after, memory)
             result -= log_softmax(logits)[following]
     for name, weight in weights.items():
-        result += 0.5 * ((weight - USUAL_WEIGHTS.get(name, 0.0)) / WEIGHT_SPREAD) ** 2
+        result += 0.5 * ((weight - PRIOR_WEIGHTS.get(name, 0.0)) / WEIGHT_SPREAD) ** 2
     for table in (after, memory):
         result += 0.5 * sum((value / TABLE_SPREAD) ** 2 for row in table for value in row)
     return result

@@ -25,7 +25,7 @@ from fuzzing.trial import BrokenError, tried
 KEPT = Path(__file__).parent / "data" / "fuzz"
 CASES = sorted(KEPT.glob("*/*"))
 EXAMPLES = {"commands": 4, "packed": 10, "text": 10}
-USUAL = 12
+DEFAULT = 12
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -42,7 +42,7 @@ def test_some_seeds_are_good(target):
 
 
 def test_spoiled_input_is_taken_or_refused(target):
-    @settings(max_examples=EXAMPLES.get(target.name, USUAL))
+    @settings(max_examples=EXAMPLES.get(target.name, DEFAULT))
     @given(st.randoms(use_true_random=False))
     def check(rng):
         tried(target, target.spoiled(rng))
@@ -135,7 +135,7 @@ def test_damaged_lines_of_a_journal_do_not_count(change):
     good, other = map(json.loads, content.splitlines())
     journal.path.write_text(f"{json.dumps(good | change)}\n{json.dumps(other)}\n[[[")
     found = journal.complete(parts, paths)
-    made = {name: Learned.noted(one, paths[name]) for name, one in found.items()}
+    made = {name: Learned.recorded(one, paths[name]) for name, one in found.items()}
     assert made["door"].states == 2
     assert made.get("bell") is None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
@@ -22,7 +23,14 @@ from elision.learn.scores import SCORES, ScoreName
 from elision.pipeline.learning import METHODS
 from elision.values.script import Script
 
+TESTS = Path(__file__).parent
 LABELLED = [["ring", "open"], ["ring", "wait", "open"], ["ring", "open"]]
+
+
+def test_tests_stand_in_the_rooms_that_they_test():
+    rooms = {path.parent.name for path in Path(el.__file__).parent.glob("*/__init__.py")}
+    tested = {path.parent.name for path in TESTS.glob("*/test_*.py")}
+    assert tested == rooms
 
 
 @pytest.mark.parametrize("room", ["ask", "files", "kernels", "learn", "show", "values"])
@@ -149,7 +157,7 @@ def test_one_declaration_makes_method_and_command(monkeypatch, capsys, tmp_path)
     )
     monkeypatch.setitem(sys.modules, "elision.ask.longest", module)
     monkeypatch.setitem(declared.QUESTIONS, "longest", Answerers("longest:longest"))
-    option = Option("more", int, 0, "Letters to add.", least=0)
+    option = Option("more", int, 0, "Letters to add.", minimum=0)
     asked = Declared("longest", "telling", "Say which event is longest.", ("a",), (option,))
     monkeypatch.setitem(declared.DECLARED, "longest", asked)
     script = el.examples.doorbell()

@@ -108,7 +108,7 @@ def learned_doorbell() -> Script:
     """
     title = "answering the doorbell"
     learned: Script = learn.learner.ScriptLearner(title=title).fit(doorbell_tellings()).script_
-    return learned.noted(domain=title)
+    return learned.annotated(domain=title)
 
 
 def orders(cases: int = 600, *, complete: bool = False, random_state: int = 0) -> eventlog.EventLog:

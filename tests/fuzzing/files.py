@@ -160,7 +160,7 @@ def _take_journal(content):
     journal, parts, paths, _ = _journal()
     journal.path.write_bytes(content)
     found = journal.complete(parts, paths)
-    return [Learned.noted(one, paths[name]) for name, one in found.items()]
+    return [Learned.recorded(one, paths[name]) for name, one in found.items()]
 
 
 @cache

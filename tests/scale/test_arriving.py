@@ -209,7 +209,7 @@ def simple(monkeypatch):
 
     def fit(learner, narratives):
         learner.n_narratives_seen_ = len(narratives)
-        learner.script_ = script.noted(narratives=len(narratives), learner="")
+        learner.script_ = script.annotated(narratives=len(narratives), learner="")
         learner.events_ = script.events
         return learner
 

@@ -218,7 +218,7 @@ def learnings(monkeypatch):
 def test_it_learns_what_a_script_learner_learns():
     learner = el.StreamLearner(title="door").fit(TELLINGS)
     other = el.ScriptLearner(title="door").fit(TELLINGS)
-    assert learner.script_.noted(learner="ScriptLearner") == other.script_.noted(sample=20)
+    assert learner.script_.annotated(learner="ScriptLearner") == other.script_.annotated(sample=20)
     assert learner.events_ == other.events_
     assert learner.fill(["hear doorbell", None, "open door"]) == other.fill(
         ["hear doorbell", None, "open door"]

@@ -34,11 +34,11 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     door = el.ScriptLearner().fit(el.examples.doorbell_tellings())
     made = {
         "doorbell": el.examples.doorbell(),
-        "tea": learner.script_.noted(**heard.notes("making tea")),
+        "tea": learner.script_.annotated(**heard.notes("making tea")),
         "hostile": hostile(),
         "large": large(),
-        "door": door.script_.noted(activity="answering the door"),
-        "tickets": el.ScriptLearner().fit(tickets()).script_.noted(activity="tickets"),
+        "door": door.script_.annotated(activity="answering the door"),
+        "tickets": el.ScriptLearner().fit(tickets()).script_.annotated(activity="tickets"),
     }
     for name, script in made.items():
         script.save(folder / f"{name}.json")

@@ -161,9 +161,9 @@ class TestDrawings:
         assert "<style" not in found["svg"]
 
     def test_the_threshold_hides(self, server: Running) -> None:
-        found = server.ask("POST", f"{DOORBELL}/drawing", {"least": 0.3}).json
+        found = server.ask("POST", f"{DOORBELL}/drawing", {"min_share": 0.3}).json
         assert found["hidden_states"] == 2
-        assert found["least"] == 0.3
+        assert found["min_share"] == 0.3
 
     def test_a_telling_is_marked_in_files(self, server: Running) -> None:
         body = {"telling": ["hear doorbell", "?", "open door"], "theme": "dark"}
@@ -260,7 +260,7 @@ class TestLimits:
             (b'{"telling": ["\xff"]}', 400),
             (b'{"telling": [], "more": 1}', 400),
             (b'{"telling": [], "top": 0}', 400),
-            (b'{"telling": [], "least": NaN}', 400),
+            (b'{"telling": [], "min_probability": NaN}', 400),
             (b"[" * 100_000, 400),
             (b'{"telling": ["' + b"x" * 300_000 + b'"]}', 413),
         ],
@@ -341,7 +341,7 @@ def test_hostile_names_stay_text_in_every_answer(server: Running) -> None:
     ]
     path = f"/api/scripts/{one['id']}"
     assert server.ask("GET", path).json["events"] == list(HOSTILE)
-    svg = server.ask("POST", f"{path}/drawing", {"telling": [*HOSTILE], "least": 0}).json["svg"]
+    svg = server.ask("POST", f"{path}/drawing", {"telling": [*HOSTILE], "min_share": 0}).json["svg"]
     tags = {element.tag.rpartition("}")[2] for element in elements(svg)}
     assert tags == {"svg", "rect", "text", "g", "path", "title"}
     assert "\u202e" not in svg

@@ -74,7 +74,7 @@ def test_a_library_is_served_script_by_script(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_script_files_is_served(tmp_path: Path) -> None:
-    el.examples.doorbell().noted(domain="a bell rings").save(tmp_path / "1.json")
+    el.examples.doorbell().annotated(domain="a bell rings").save(tmp_path / "1.json")
     el.examples.doorbell().save(tmp_path / "second.json")
     assert [held.name for held in loaded([tmp_path])] == ["a bell rings", "second"]
 

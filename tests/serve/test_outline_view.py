@@ -184,12 +184,12 @@ class TestStates:
         page = visit(STATES)
         before = page.locator(".edges .edge").count()
         page.get_by_label("Hide what fewer than").fill("9")
-        expect(page.locator("#least-shown")).to_have_text("30%")
+        expect(page.locator("#min-share-shown")).to_have_text("30%")
         expect(page.locator("#drawing .node")).to_have_count(10)
         assert page.locator(".edges .edge").count() < before
 
     def test_search_finds_what_a_state_mainly_tells(self, visit: Callable[..., Page]) -> None:
-        page = visit("script=forty-steps&states=1&least=0")
+        page = visit("script=forty-steps&states=1&min_share=0")
         page.get_by_label("Find a step").fill("event 21")
         expect(page.locator(".node.hit")).to_have_count(1)
         expect(page.locator("#found")).to_have_text("1 step is told like this.")

@@ -70,8 +70,8 @@ class TestLinksAndFiles:
         assert again.locator("#lines").inner_text() == said
 
     def test_a_link_to_the_states_brings_them_back(self, visit: Callable[..., Page]) -> None:
-        page = visit("script=answering-the-doorbell&states=1&least=0.2&state=4")
-        expect(page.locator("#least-shown")).to_have_text("20%")
+        page = visit("script=answering-the-doorbell&states=1&min_share=0.2&state=4")
+        expect(page.locator("#min-share-shown")).to_have_text("20%")
         expect(page.locator("#details h3")).to_have_text("open door")
         expect(page.locator("#drawing .node.told").first).to_be_visible()
 

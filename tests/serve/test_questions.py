@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from serving import Running
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "between": {"least": 0.3, "ways": 2},
-    "missing": {"least": 0.01},
+    "between": {"min_probability": 0.3, "ways": 2},
+    "missing": {"min_probability": 0.01},
     "next": {"steps": 2, "top": 3},
     "resolve": {"candidates": ["greet visitor", "take parcel"], "top": 2},
     "order": {"top": 2, "beam": 50},
@@ -33,7 +33,8 @@ def arguments(options: dict[str, Any]) -> list[str]:
     found = []
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:
-            found += [f"--{name.removesuffix('s') if value is not one else name}", str(one)]
+            flag = name.removesuffix("s") if value is not one else name.replace("_", "-")
+            found += [f"--{flag}", str(one)]
     return found
 
 
@@ -52,7 +53,7 @@ def test_an_answer_is_the_same_everywhere(
     declared = DECLARED[question]
     options = OPTIONS.get(question, {}) if given else {}
     told = list(declared.example)
-    usual = {one.name: one.usual for one in declared.options}
+    usual = {one.name: one.default for one in declared.options}
     items = [None if one == "?" else one for one in told]
     own = plain(getattr(el.load(scripts[script]), question)(items, **{**usual, **options}))
     elision = partial(commands.run, monkeypatch, capsys)
@@ -77,7 +78,7 @@ def test_a_telling_that_is_not_finished(server: Running, scripts: dict[str, Path
     ("body", "problem"),
     [
         ({"telling": ["sneeze"]}, "unknown event 'sneeze'"),
-        ({"telling": ["open door"], "least": 2}, "least"),
+        ({"telling": ["open door"], "min_probability": 2}, "min_probability"),
         ({"telling": ["open door"], "most": 2}, "most"),
         ({}, "telling"),
     ],

@@ -33,11 +33,11 @@ COMPARE = """async ([script, tellings]) => {
     const body = JSON.stringify(question);
     const found = await fetch(`/api/scripts/${script}/restore`, { method: "POST", body });
     const answer = await found.json();
-    const least = number % 4 < 2 ? 0.5 : 0.05;
-    view.mark(answer, least);
+    const threshold = number % 4 < 2 ? 0.5 : 0.05;
+    view.mark(answer, threshold);
     const said = new Map();
     for (const gap of answer.gaps) {
-      const given = { gap, answer, steps: outline.steps, least, open: true };
+      const given = { gap, answer, steps: outline.steps, threshold, open: true };
       for (const part of gapContent({ ...given, onTake: nothing, onToggle: nothing }))
         for (const take of part.querySelectorAll(".take"))
           said.set(take.dataset.step, take.querySelector(".share").textContent.trim());
@@ -262,7 +262,7 @@ class TestWriting:
         asked.get_by_role("button", name="close door").click()
         answered(page, "hear doorbell\nclose door")
 
-    def test_a_slip_of_the_fingers_is_mended(self, visit: Callable[..., Page]) -> None:
+    def test_a_typing_error_is_mended(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)
         tell(page, "hear dorbell")
         expect(page.locator('[role="option"][aria-selected="true"]')).to_have_text("hear doorbell")

@@ -49,7 +49,7 @@ class TestMatrix:
         found = held.tellings
         assert found is not None
         for row, variant in enumerate(found.variants):
-            story = script.between(variant.events, least=0.0)
+            story = script.between(variant.events, min_probability=0.0)
             summed = dict.fromkeys(found.steps, 0.0)
             for gap in story.gaps:
                 for one in gap.unsaid:
@@ -67,7 +67,7 @@ class TestMatrix:
         row = next(r for r, one in enumerate(found.variants) if one.events == tuple(TOLD[2]))
         chances = [
             one.probability
-            for gap in script.between(TOLD[2], least=0.0).gaps
+            for gap in script.between(TOLD[2], min_probability=0.0).gaps
             for one in gap.unsaid
             if one.event == "walk to door"
         ]

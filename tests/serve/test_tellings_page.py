@@ -7,6 +7,7 @@ import random
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -136,6 +137,30 @@ class TestTheTellings:
         second = page.locator('[data-at="1"] bdi').inner_text()
         page.keyboard.press("Enter")
         answered(page, second.replace(", ", "\n"))
+
+    def test_a_link_brings_back_which_tellings_are_shown(
+        self, visit_example: Callable[..., Page]
+    ) -> None:
+        page = visit_example()
+        tools = page.get_by_role("group", name="Which tellings")
+        page.locator(".matrix thead").get_by_role("button", name="take parcel").click()
+        tools.get_by_label("Sort by").select_option("length")
+        expect(page.locator("#tellings .count")).to_contain_text("7 of 20 tellings")
+        page.wait_for_url(re.compile("rows="))
+        again = visit_example(page.url.partition("#")[2])
+        expect(again.locator("#tellings .count")).to_contain_text("7 of 20 tellings")
+        tools = again.get_by_role("group", name="Which tellings")
+        expect(tools.get_by_label("Sort by")).to_have_value("length")
+        tools.get_by_role("button", name="Show all").click()
+        expect(again.locator("#tellings .count")).to_have_text("20 tellings, 19 variants.")
+        for forged in (
+            '{"step":"nowhere","gap":{"after":1}}',
+            "[",
+            "null",
+            '{"sort":"constructor"}',
+        ):
+            odd = visit_example(f"rows={quote(forged)}")
+            expect(odd.locator("#tellings .count")).to_have_text("20 tellings, 19 variants.")
 
     def test_a_step_that_is_chosen_elsewhere_filters(
         self, visit_example: Callable[..., Page]

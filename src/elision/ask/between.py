@@ -119,7 +119,7 @@ def between(
     narrative: Iterable[Item],
     *,
     unknown: Unknown = "error",
-    least: float = 0.05,
+    min_probability: float = 0.05,
     ways: int = 0,
     finished: bool = True,
 ) -> Story:
@@ -135,7 +135,7 @@ def between(
         The events that were told, in order.
     unknown
         What to do with events that the script does not know: "error" or "ignore".
-    least
+    min_probability
         Leave out what is less probable than this.
     ways
         How many of the likeliest silent ways to find for each gap; they take longer.
@@ -164,11 +164,13 @@ def between(
       (say goodbye, 34%)
       (close door, 100%)
     """
-    ways = checks.whole(ways, "ways", most=checks.MOST_WAYS)
+    ways = checks.whole(ways, "ways", maximum=checks.MOST_WAYS)
     if not finished:
-        return ask.engine.unfinished.between(script, narrative, unknown=unknown, least=least)
+        return ask.engine.unfinished.between(
+            script, narrative, unknown=unknown, min_probability=min_probability
+        )
     heard = hear(script, narrative, unknown=unknown)
-    (story,) = _stories(script, [heard], least)
+    (story,) = _stories(script, [heard], min_probability)
     if story is None:
         raise impossible()
     if ways < 1:
@@ -182,34 +184,35 @@ def between_many(
     narratives: Iterable[Iterable[Item]],
     *,
     unknown: Unknown = "error",
-    least: float = 0.05,
+    min_probability: float = 0.05,
 ) -> list[Story]:
     """Tell what happened unsaid in each of many narratives, as `between` does, in far less time.
 
     Examples
     --------
     >>> import elision as el
-    >>> stories = between_many(el.examples.doorbell(), [["open door"], ["close door"]], least=0.9)
+    >>> tellings = [["open door"], ["close door"]]
+    >>> stories = between_many(el.examples.doorbell(), tellings, min_probability=0.9)
     >>> [[step.event for step in story.unsaid[-1]] for story in stories]
     [['close door'], []]
     """
     heard = hear_all(script, narratives, unknown=unknown)
-    stories = in_slices(heard, lambda part: _stories(script, part, least))
+    stories = in_slices(heard, lambda part: _stories(script, part, min_probability))
     for number, story in enumerate(stories):
         if story is None:
             raise relocated(impossible(), f"narrative {number}")
     return [story for story in stories if story is not None]
 
 
-def _stories(script: Script, heard: list[Heard], least: float) -> list[Story | None]:
+def _stories(script: Script, heard: list[Heard], min_probability: float) -> list[Story | None]:
     """The story of each narrative, None where the script cannot tell it."""
-    least = checks.probability(least, "least")
+    min_probability = checks.probability(min_probability, "min_probability")
     items = [single(one, "between") for one in heard]
     packed = Packer(script.events).pack(items)
     shares = emission_shares(script.emission)
     anything = shares.any(axis=1, keepdims=True)
     chance, passes, first, log_prob = script.lattice.silences(packed, np.hstack([shares, anything]))
-    gaps = unsaid_of(script.events, passes, shares, chance[:, :-1], least)
+    gaps = unsaid_of(script.events, passes, shares, chance[:, :-1], min_probability)
     nothing = np.clip(1 - chance[:, -1], 0, 1).tolist()
     rows = first.tolist()
     return [
@@ -232,12 +235,12 @@ def unsaid_of(
     passes: NDArray[np.float64],
     shares: NDArray[np.float64],
     chance: NDArray[np.float64],
-    least: float,
+    min_probability: float,
 ) -> list[tuple[Unsaid, ...]]:
     """Return the events of each place, in the order of the states that stand for them."""
     expected = passes @ shares
     depth = (passes * np.arange(len(shares))) @ shares
-    row, event = np.nonzero((chance >= least) & (expected > 0))
+    row, event = np.nonzero((chance >= min_probability) & (expected > 0))
     value = expected[row, event]
     order = np.lexsort((event, depth[row, event] / value, row))
     found = [

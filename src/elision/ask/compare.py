@@ -10,9 +10,9 @@ import numpy as np
 
 from elision import _html
 from elision.ask.engine.checks import MOST_DRAWN, whole
-from elision.ask.engine.hops import Hops
 from elision.ask.engine.matching import changes, match_states
 from elision.ask.engine.outline_differences import differences
+from elision.ask.engine.told_chain import ToldChain
 from elision.ask.who import who
 from elision.errors import InputError
 from elision.values.observations import Packer
@@ -191,7 +191,7 @@ def compare(
         draw = who(drawn_from, "tellings")
         drawn = draw(drawn_from, samples, random_state=np.random.default_rng(seed))
         ratios.append(_log_probs(drawn_from, drawn) - _log_probs(against, drawn))
-    first_told, second_told = 1 - Hops(script).never()[0], 1 - Hops(other).never()[0]
+    first_told, second_told = 1 - ToldChain(script).never()[0], 1 - ToldChain(other).never()[0]
     first_shares = dict(zip(script.events, first_told.tolist(), strict=True))
     second_shares = dict(zip(other.events, second_told.tolist(), strict=True))
     matched = match_states(script, other)

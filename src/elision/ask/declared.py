@@ -60,10 +60,10 @@ class Option:
 
     name: str
     kind: type
-    usual: Any
+    default: Any
     says: str
-    least: float | None = None
-    most: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
 
     @property
     def annotation(self) -> Any:
@@ -83,7 +83,7 @@ class Declared:
     more: str = ""
 
 
-TOP = Option("top", int, 5, "How many answers.", least=1)
+TOP = Option("top", int, 5, "How many answers.", minimum=1)
 
 DECLARED = {
     one.name: one
@@ -94,13 +94,20 @@ DECLARED = {
             "Say what probably happened unsaid in each gap of a telling.",
             ("hear doorbell", "open door"),
             (
-                Option("least", float, 0.05, "Leave out what is less probable.", least=0, most=1),
+                Option(
+                    "min_probability",
+                    float,
+                    0.05,
+                    "Leave out what is less probable.",
+                    minimum=0,
+                    maximum=1,
+                ),
                 Option(
                     "ways",
                     int,
                     0,
                     "Also so many of the likeliest silent ways a gap.",
-                    least=0,
+                    minimum=0,
                 ),
             ),
             more="A telling that ends in `...` is not finished: what comes after is still to come.",
@@ -110,7 +117,16 @@ DECLARED = {
             "telling",
             "Say which events are probably missing from a record, and where.",
             ("hear doorbell", "open door"),
-            (Option("least", float, 0.2, "Leave out what is less probable.", least=0, most=1),),
+            (
+                Option(
+                    "min_probability",
+                    float,
+                    0.2,
+                    "Leave out what is less probable.",
+                    minimum=0,
+                    maximum=1,
+                ),
+            ),
             more="That is what would stand in it, had nothing been removed; `between` says what"
             " happened.",
         ),
@@ -119,7 +135,7 @@ DECLARED = {
             "beginning",
             "Say what is told next, and whether anything is.",
             ("hear doorbell", "open door"),
-            (Option("steps", int, 1, "How many events ahead.", least=1), TOP),
+            (Option("steps", int, 1, "How many events ahead.", minimum=1), TOP),
         ),
         Declared(
             "align",
@@ -150,13 +166,13 @@ DECLARED = {
             "Put events into the order in which they probably happened.",
             ("close door", "hear doorbell", "open door"),
             (
-                Option("top", int, 3, "How many of the most probable orders.", least=1),
+                Option("top", int, 3, "How many of the most probable orders.", minimum=1),
                 Option(
                     "beam",
                     int,
                     100,
                     "Beginnings to follow where there are very many orders.",
-                    least=1,
+                    minimum=1,
                 ),
             ),
         ),

@@ -36,13 +36,13 @@ class Answer:
 class Filling:
     """Ranked answers for the gap at ``position`` of a narrative.
 
-    ``usual`` says that the script cannot tell the rest of the narrative at all. Then the answers
+    ``fallback`` says that the script cannot tell the rest of the narrative at all. Then the answers
     are the events that it tells most often anywhere.
     """
 
     position: int
     answers: tuple[Answer, ...]
-    usual: bool = False
+    fallback: bool = False
 
     def __str__(self) -> str:
         return "\n".join(f"{one.event}  {one.probability:.0%}" for one in self.answers)
@@ -189,9 +189,9 @@ def _fill_heard(
     script: Script, heard: list[Heard], top: int | None, allowed: NDArray[np.bool_]
 ) -> list[list[Filling]]:
     gaps = [gap_positions(one) for one in heard]
-    chances, usual = gap_chances(script, heard, gaps, allowed)
+    chances, fallback = gap_chances(script, heard, gaps, allowed)
     answers = iter(ranked(script.events, chances, top))
-    known = iter(usual.tolist())
+    known = iter(fallback.tolist())
     return [
         [Filling(one.positions[index], next(answers), next(known)) for index in places]
         for one, places in zip(heard, gaps, strict=True)
@@ -221,12 +221,12 @@ def gap_chances(
     rows = np.repeat(tables.first[packed.place], number) + [i for places in gaps for i in places]
     chances = tables.told[rows] @ emission_shares(script.emission * allowed)
     lost = tables.log_prob[packed.place] == -np.inf
-    usual = np.repeat(lost, number)
-    if usual.any():
+    fallback = np.repeat(lost, number)
+    if fallback.any():
         if not allowed.all():
             _check_exclusion(script, [items[n] for n in np.flatnonzero(lost).tolist()])
-        chances[usual] = _usual(script, allowed)
-    return chances / chances.sum(axis=1, keepdims=True), usual
+        chances[fallback] = _overall_events(script, allowed)
+    return chances / chances.sum(axis=1, keepdims=True), fallback
 
 
 def _check_exclusion(script: Script, narratives: list[list[Observation]]) -> None:
@@ -235,7 +235,7 @@ def _check_exclusion(script: Script, narratives: list[list[Observation]]) -> Non
         raise excluded()
 
 
-def _usual(script: Script, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _overall_events(script: Script, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
     chances = overall(script) * allowed
     if not chances.any():
         raise excluded()

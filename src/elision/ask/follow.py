@@ -73,7 +73,7 @@ class OutOfOrder:
     probability
         How often it does.
     alarm
-        Whether so much speaks for a slip as in few ordinary tellings.
+        Whether so much speaks for a deviation as in few ordinary tellings.
     """
 
     event: str
@@ -151,7 +151,7 @@ class _State(NamedTuple):
     events: int
     filter: Filter
     passing: Passing
-    slips: tuple[OutOfOrder, ...]
+    deviations: tuple[OutOfOrder, ...]
     unknown: tuple[str, ...]
 
 
@@ -192,7 +192,7 @@ class Follower:
         self.knows_alarms = alarms is not None and alarms.known(rate)
         """Whether there were enough tellings to know how rare an alarm is."""
         self._skip_limit = float("inf") if alarms is None else alarms.threshold("skipped", rate)
-        self._slip_limit = (
+        self._deviation_limit = (
             float("inf") if alarms is None else alarms.threshold("out_of_order", rate)
         )
         self._numbers = {event: o for o, event in enumerate(script.events)}
@@ -215,7 +215,7 @@ class Follower:
     @property
     def out_of_order(self) -> tuple[OutOfOrder, ...]:
         """Steps told too late."""
-        return self._states[-1].slips
+        return self._states[-1].deviations
 
     @property
     def next(self) -> tuple[Answer, ...]:
@@ -277,7 +277,7 @@ class Follower:
         return Now(
             count=state.events,
             skipped=self._skipped(state, happened),
-            out_of_order=state.slips,
+            out_of_order=state.deviations,
             next=()
             if self._finished
             else tuple(Answer(self._script.events[o], float(chances[o])) for o in order),
@@ -292,13 +292,18 @@ class Follower:
         if number is None:
             raise InputError(f"{short(event)} is no event of the script")
         step = state.passing.step_of(event)
-        slips, passing = state.slips, state.passing
+        deviations, passing = state.deviations, state.passing
         if step is not None:
-            worth, unit = passing.slip(step)
+            worth, unit = passing.out_of_order(step)
             if unit is not None and worth > 0:
-                slips = (*slips, self._out_of_order(event, state.events, step, unit, worth))
+                deviations = (
+                    *deviations,
+                    self._out_of_order(event, state.events, step, unit, worth),
+                )
             passing = passing.tell(step)
-        return _State(state.events + 1, state.filter.tell(number), passing, slips, state.unknown)
+        return _State(
+            state.events + 1, state.filter.tell(number), passing, deviations, state.unknown
+        )
 
     def _out_of_order(
         self, event: str, position: int, step: int, unit: int, worth: float
@@ -312,7 +317,7 @@ class Follower:
             position,
             outline.steps[told].name,
             float(outline.ahead[own, unit]),
-            worth > self._slip_limit,
+            worth > self._deviation_limit,
         )
 
     def _skipped(self, state: _State, happened: NDArray[np.float64]) -> tuple[Skipped, ...]:

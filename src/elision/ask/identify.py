@@ -23,7 +23,7 @@ from elision.ask.engine.evidence import (
     sheet_of,
     symbols_of,
 )
-from elision.ask.engine.hops import Hops
+from elision.ask.engine.told_chain import ToldChain
 from elision.ask.engine.word_evidence import WORDY_STRAY, Reading, event_words, script_words
 from elision.ask.who import who
 from elision.errors import InputError
@@ -99,9 +99,9 @@ class Witness:
         self.script = script
 
     @cached_property
-    def hops(self) -> Hops:
+    def chain(self) -> ToldChain:
         """The script from one told event to the next."""
-        return Hops(self.script)
+        return ToldChain(self.script)
 
     @cached_property
     def by_event(self) -> dict[str, dict[str, int]] | None:
@@ -236,7 +236,7 @@ class Identifier:
                     heard = hear_events(witness.script, symbols, self.background)
                     by_words = reading.hear(witness.script, self._sheets[place], witness.by_event)
                     _put(heard, spoken, by_words)
-                    found = log_evidence(witness.hops, heard, chosen, stray, begun=begun)
+                    found = log_evidence(witness.chain, heard, chosen, stray, begun=begun)
                 result[hopeful, place] = found
                 best[hopeful] = np.maximum(best[hopeful], found)
         return result

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elision.values.observations import Unknown
     from elision.values.script import Script
 
-USUAL_TOP = 10
+DEFAULT_TOP = 10
 """How many courses are returned where nothing is said: there may be very many."""
 
 
@@ -99,7 +99,7 @@ def fill_joint(
     first, links = _between_gaps(chain)
     root: Node = ((), first)
     found, exact = likeliest(
-        root, lambda node, least: _extend(node, least, links, chain.shares), top or USUAL_TOP
+        root, lambda node, least: _extend(node, least, links, chain.shares), top or DEFAULT_TOP
     )
     return Joint(
         positions,

@@ -83,7 +83,7 @@ def missing(
     script: Script,
     narrative: Iterable[Item],
     *,
-    least: float = 0.05,
+    min_probability: float = 0.05,
     unknown: Unknown = "error",
 ) -> Omissions:
     """Say which events are probably missing from the record, and where.
@@ -94,7 +94,7 @@ def missing(
         The script of the activity: it takes what was passed in silence for missing.
     narrative
         The events that are recorded.
-    least
+    min_probability
         Least probability of what is listed.
     unknown
         What to do with events that the script does not know: "error" or "ignore".
@@ -102,7 +102,7 @@ def missing(
     Examples
     --------
     >>> import elision as el
-    >>> print(missing(el.examples.doorbell(), ["hear doorbell", "open door"], least=0.5))
+    >>> print(missing(el.examples.doorbell(), ["hear doorbell", "open door"], min_probability=0.5))
     hear doorbell
       (walk to door, 100%)
     open door
@@ -113,7 +113,7 @@ def missing(
         script,
         narrative,
         lambda items: ask.engine.chances.missing_chances(script, [items])[0],
-        least=least,
+        min_probability=min_probability,
         unknown=unknown,
     )
 
@@ -123,18 +123,18 @@ def found_missing(
     narrative: Iterable[Item],
     chances_of: Callable[[list[Observation]], NDArray[np.float64]],
     *,
-    least: float,
+    min_probability: float,
     unknown: Unknown,
 ) -> Omissions:
     """Make the answer from the probabilities of any place and event, asked again after each."""
-    least = probability(least, "least")
+    min_probability = probability(min_probability, "min_probability")
     items = single(hear(script, narrative, unknown=unknown), "missing")
     chances = chances_of(items)
     places = tuple(
         tuple(
             Omitted(script.events[o], float(row[o]))
             for o in np.argsort(-row, kind="stable").tolist()
-            if row[o] >= least and row[o] > 0
+            if row[o] >= min_probability and row[o] > 0
         )
         for row in chances
     )

@@ -51,7 +51,7 @@ def fill(
                 [(gap.answers, weight) for gap, weight in zip(gaps, _weights(found), strict=True)],
                 top,
             ),
-            usual=all(gap.usual for gap in gaps),
+            fallback=all(gap.fallback for gap in gaps),
         )
         for gaps in zip(*(answer for answer, _ in found), strict=True)
     ]
@@ -89,7 +89,7 @@ def between(
     scripts: Sequence[tuple[Script, float]],
     narrative: Sequence[Observation],
     *,
-    least: float = 0.05,
+    min_probability: float = 0.05,
 ) -> Story:
     """Tell what was left unsaid by all scripts; parameters as for `elision.ask.between`.
 
@@ -99,7 +99,7 @@ def between(
 
     def placed(one: Script) -> tuple[Story, list[int]]:
         heard = hear(one, narrative, unknown="ignore")
-        story = one.between(narrative, unknown="ignore", least=0.0)
+        story = one.between(narrative, unknown="ignore", min_probability=0.0)
         return story, [*heard.positions, len(narrative)]
 
     found = _asked(scripts, placed)
@@ -128,7 +128,7 @@ def between(
             tuple(
                 Unsaid(event, expected, probability)
                 for event, (expected, probability) in gap.items()
-                if probability >= least and probability > 0
+                if probability >= min_probability and probability > 0
             )
             for gap in unsaid
         ),

@@ -12,9 +12,9 @@ import numpy as np
 
 from elision import _html
 from elision.ask.engine.checks import whole
-from elision.ask.engine.hops import Hops, visits
 from elision.ask.engine.orders import Orders, beam_search, copy_numbers
 from elision.ask.engine.precedence import improved, precedence
+from elision.ask.engine.told_chain import ToldChain, visits
 from elision.ask.heard import check_top, hear, name_of, single
 from elision.errors import InputError
 from elision.values.observations import SMALLEST, Packer, short
@@ -132,21 +132,21 @@ def order(
     check_top(top)
     beam = whole(beam, "beam", 1)
     kinds = _kinds(script, events, unknown)
-    hops = Hops(script)
+    chain = ToldChain(script)
     likelihood = kinds.weights @ script.emission.T
-    first = _precedence(script, hops, kinds)
+    first = _precedence(script, chain, kinds)
     before: NDArray[np.float64] | None = None
     shares: list[float] | None = None
     orders = None
     if Orders.nodes(kinds.copies) * script.size <= MOST_CELLS:
-        orders = Orders(hops, likelihood, kinds.copies)
+        orders = Orders(chain, likelihood, kinds.copies)
     if orders is not None and orders.total > SMALLEST:
         agreed, before = orders.consensus(first), orders.before()
         found, exact = orders.likeliest(top)
         courses, shares = [course for course, _ in found], [share for _, share in found]
     else:
         agreed, exact = improved(first, np.argsort(-first.sum(axis=1), kind="stable")), False
-        courses = beam_search(hops, likelihood, kinds.copies, top=top, width=beam)
+        courses = beam_search(chain, likelihood, kinds.copies, top=top, width=beam)
         courses.append(tuple(kinds.of_event[agreed].tolist()))
     ranked = _ranked(script, kinds, courses, shares)
     if orders is not None and ranked[0].log_prob == -math.inf:
@@ -190,14 +190,14 @@ def _kinds(script: Script, events: Iterable[Observation], unknown: Unknown) -> _
     )
 
 
-def _precedence(script: Script, hops: Hops, kinds: _Kinds) -> NDArray[np.float64]:
+def _precedence(script: Script, chain: ToldChain, kinds: _Kinds) -> NDArray[np.float64]:
     """Probability that one event comes before another, (events, events)."""
     rates = visits(script) @ script.emission
     weights = kinds.weights * np.where(rates > 0, rates, 1e-300)
     weights = weights / weights.sum(axis=1, keepdims=True)
     used = np.flatnonzero(weights.any(axis=0))
     most = int(kinds.copies.max(initial=1))
-    by_event = precedence(hops, used, most)
+    by_event = precedence(chain, used, most)
     of_event = kinds.of_event
     result = np.zeros((len(of_event), len(of_event)))
     copy = copy_numbers(kinds.copies)

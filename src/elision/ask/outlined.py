@@ -46,7 +46,7 @@ def between(
     narrative: Iterable[Item],
     *,
     unknown: Unknown = "error",
-    least: float = 0.05,
+    min_probability: float = 0.05,
     ways: int = 0,
     finished: bool = True,
 ) -> Story:
@@ -58,7 +58,7 @@ def between(
     --------
     >>> import elision as el
     >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
-    >>> print(script.between(["hear doorbell", "open door"], least=0.5))
+    >>> print(script.between(["hear doorbell", "open door"], min_probability=0.5))
     hear doorbell
       (walk to door, 93%)
     open door
@@ -67,10 +67,10 @@ def between(
       (let visitor in, 72%)
       (close door, 97%)
     """
-    ways = checks.whole(ways, "ways", most=checks.MOST_WAYS)
+    ways = checks.whole(ways, "ways", maximum=checks.MOST_WAYS)
     items = single(hear(script, narrative, unknown=unknown), "between")
     whole = script.log_probs([items])[0] if finished else prefix_log_prob(script, items)
-    return _story(script, items, float(whole), least, ways, finished=finished)
+    return _story(script, items, float(whole), min_probability, ways, finished=finished)
 
 
 def between_many(
@@ -78,13 +78,14 @@ def between_many(
     narratives: Iterable[Iterable[Item]],
     *,
     unknown: Unknown = "error",
-    least: float = 0.05,
+    min_probability: float = 0.05,
 ) -> list[Story]:
     """Tell what happened unsaid in each of many narratives."""
     heard = [single(one, "between") for one in hear_all(script, narratives, unknown=unknown)]
     log_probs = script.log_probs(heard).tolist()
     return [
-        _story(script, *one, least, 0, finished=True) for one in zip(heard, log_probs, strict=True)
+        _story(script, *one, min_probability, 0, finished=True)
+        for one in zip(heard, log_probs, strict=True)
     ]
 
 
@@ -149,12 +150,12 @@ def _story(
     script: Script,
     items: Sequence[Observation],
     log_prob: float,
-    least: float,
+    min_probability: float,
     ways: int,
     *,
     finished: bool,
 ) -> Story:
-    least = checks.probability(least, "least")
+    min_probability = checks.probability(min_probability, "min_probability")
     outline = _outline(script)
     steps = steps_told(outline, [_event(item) for item in items])
     if all(isinstance(item, str) for item in items):
@@ -167,7 +168,7 @@ def _story(
         at[-1] = 0.0  # what comes after the last event is still to come
     return Story(
         tuple(name_of(item) for item in items),
-        tuple(_unsaid(outline, row, max(least, 1e-12)) for row in at),
+        tuple(_unsaid(outline, row, max(min_probability, 1e-12)) for row in at),
         tuple(nothing_unsaid(outline, steps, at).tolist()),
         log_prob,
         tuple(_ways(outline, row, ways) for row in at) if ways > 0 else (),
@@ -184,7 +185,9 @@ def _passed(script: Script, items: Sequence[Observation]) -> NDArray[np.float64]
     return result
 
 
-def _unsaid(outline: Outline, row: NDArray[np.float64], least: float) -> tuple[Unsaid, ...]:
+def _unsaid(
+    outline: Outline, row: NDArray[np.float64], min_probability: float
+) -> tuple[Unsaid, ...]:
     """Events of one place, in the order of the steps; some have two."""
     found: dict[str, Unsaid] = {}
     for step in np.flatnonzero(row > 0).tolist():
@@ -192,7 +195,7 @@ def _unsaid(outline: Outline, row: NDArray[np.float64], least: float) -> tuple[U
         before = found.get(event, Unsaid(event, 0.0, 0.0))
         either = before.probability + chance * (1 - before.probability)
         found[event] = Unsaid(event, before.expected + chance, either)
-    return tuple(one for one in found.values() if one.probability >= least)
+    return tuple(one for one in found.values() if one.probability >= min_probability)
 
 
 def silences(outline: Outline, told: Sequence[int | None]) -> NDArray[np.float64]:

@@ -92,7 +92,7 @@ def tellings(
     """
     drawn = _draw(script, n, random_state, condition(script, length, given, unknown))
     names = np.array(script.events, object)
-    told = drawn.manner != 0
+    told = drawn.outcome != 0
     cuts = np.concatenate([[0], np.cumsum(told)])[drawn.offset].tolist()
     events = names[drawn.event[told]].tolist()
     return [events[a:b] for a, b in pairwise(cuts)]
@@ -123,9 +123,9 @@ def stories(
     """
     drawn = _draw(script, n, random_state, condition(script, length, given, unknown))
     entries = [
-        Happened(script.events[event], script.states[state], manner != 0) if event >= 0 else None
-        for state, event, manner in zip(
-            drawn.state.tolist(), drawn.event.tolist(), drawn.manner.tolist(), strict=True
+        Happened(script.events[event], script.states[state], outcome != 0) if event >= 0 else None
+        for state, event, outcome in zip(
+            drawn.state.tolist(), drawn.event.tolist(), drawn.outcome.tolist(), strict=True
         )
     ]
     found = []
@@ -141,7 +141,7 @@ class _Drawn(NamedTuple):
 
     state: NDArray[np.int64]
     event: NDArray[np.int64]
-    manner: NDArray[np.int64]
+    outcome: NDArray[np.int64]
     offset: NDArray[np.int64]
 
 
@@ -173,7 +173,7 @@ def _draw(
         for a, b in pairwise((3 * first).tolist()):
             cumulative[row, a:b] = np.cumsum(chances[a:b])
     offset = np.empty(n + 1, np.int64)
-    state, event, manner = kernels.asking.sample(
+    state, event, outcome = kernels.asking.sample(
         first,
         edges.target,
         cumulative,
@@ -192,7 +192,7 @@ def _draw(
             f"probability {script.transition[longest, longest]:.9g}",
             hint="draw fewer, or of a given length",
         )
-    return _Drawn(state, event, manner, offset)
+    return _Drawn(state, event, outcome, offset)
 
 
 def _entries_of_one(script: Script, items: list[Item]) -> int:

@@ -71,8 +71,8 @@ class Flag:
     note
         The same in words.
     probability
-        That it is so, if a slip is as probable beforehand as one in twenty tellings; None where
-        the script does not say.
+        That it is so, if a deviation is as probable beforehand as one in twenty tellings; None
+        where the script does not say.
     """
 
     kind: Kind
@@ -86,8 +86,8 @@ class Flag:
         return f"{self.event}: {self.note}"
 
 
-class Slips(NamedTuple):
-    """How many slips are to be expected in a telling, by their probabilities.
+class Deviations(NamedTuple):
+    """How many deviations are to be expected in a telling, by their probabilities.
 
     An event told in place of another is superfluous, and the other missing.
     """
@@ -97,7 +97,7 @@ class Slips(NamedTuple):
     out_of_order: float = 0.0
 
 
-NO_SLIPS = Slips()
+NO_DEVIATIONS = Deviations()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +121,13 @@ class Conformance:
         more probable than this one, and the smallest there is where an event is unknown; None if
         none were drawn.
     oddness
-        Logarithm of how much more probable the telling is if its teller made one slip (exchanged
-        or moved events, left out one, told a strange one or one in place of another) than if not.
-        Above 0 a slip is the better explanation. Tellings are best ranked by it.
+        Logarithm of how much more probable the telling is if its teller made one deviation
+        (exchanged or moved events, left out one, told a strange one or one in place of another)
+        than if not. Above 0 a deviation is the better explanation. Tellings are best ranked by it.
     flags
-        What is odd, event by event. A telling model flags slips only where the telling is odd.
-    slips
-        How many slips are to be expected.
+        What is odd, event by event. A telling model flags deviations only where the telling is odd.
+    deviations
+        How many deviations are to be expected.
     false_alarms
         Share of usual tellings that may be called odd.
     """
@@ -139,7 +139,7 @@ class Conformance:
     p_value: float | None
     oddness: float
     flags: tuple[Flag, ...]
-    slips: Slips = NO_SLIPS
+    deviations: Deviations = NO_DEVIATIONS
     false_alarms: float = FALSE_ALARMS
 
     @property
@@ -148,13 +148,13 @@ class Conformance:
 
         1 - (missing + superfluous + out of order) / (told + missing), with expected numbers.
         """
-        whole = len(self.told) + self.slips.missing
-        return max(0.0, 1.0 - sum(self.slips) / whole) if whole else 1.0
+        whole = len(self.told) + self.deviations.missing
+        return max(0.0, 1.0 - sum(self.deviations) / whole) if whole else 1.0
 
     @property
     def odd(self) -> bool:
         """Whether fewer usual tellings than ``false_alarms`` are as odd as this one."""
-        if self.p_value is None:  # a slip is more probable than none, at one telling in twenty
+        if self.p_value is None:  # a deviation is more probable than none, at one telling in twenty
             return self.oddness > math.log(19)
         return self.p_value <= self.false_alarms
 
@@ -303,7 +303,7 @@ class Conformances(Sequence[Conformance]):
                 one.p_value,
                 one.oddness,
                 one.odd,
-                *one.slips,
+                *one.deviations,
                 worst,
                 "; ".join(map(str, one.flags)),
             )

@@ -58,7 +58,7 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
     >>> told = [["hear the bell", "walk to the door", "open the door"]] * 3
     >>> extractor = el.EventExtractor("wordnet").fit(told)
     >>> learned = el.ScriptLearner().fit(extractor.transform(told)).script_
-    >>> script = learned.noted(extractor=extractor.to_dict())
+    >>> script = learned.annotated(extractor=extractor.to_dict())
     >>> [(one.sentence, one.event) for one in taken_for(script, ["she heard a bell", None])]
     [('she heard a bell', 'hear')]
     """

@@ -27,7 +27,7 @@ LEAST_LEFT = 1e-9
 LONGEST = 10_000
 """Counts end here in any case: a state may repeat itself very often."""
 
-USUAL_COURSES = 5
+DEFAULT_COURSES = 5
 """How many courses are returned where nothing is said."""
 
 
@@ -145,7 +145,7 @@ def _stretch(
     courses, exact = likeliest(
         root,
         lambda node, least: _extend(node, least, tell, stop, chain.shares),
-        top or USUAL_COURSES,
+        top or DEFAULT_COURSES,
     )
     return Stretch(
         position=position,

@@ -60,7 +60,7 @@ def show_fillings(found: Sequence[Filling | Stretch]) -> None:
         if len(found) > 1:
             out.print(f"gap {number}")
         if isinstance(one, Filling):
-            if one.usual:
+            if one.fallback:
                 say("the script cannot tell this; its most usual events are", "dim")
             print_lines(Line(a.event, a.probability) for a in one.answers)
         else:

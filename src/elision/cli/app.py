@@ -245,7 +245,7 @@ _WORDINGS = {
     "put None ": "put ? ",
     "this corpus gives events; use .events": "these are events already: elision learn takes them",
     "unknown='ignore' leaves": "--ignore-unknown leaves",
-    "raise `least`": "raise --least",
+    "raise `min_share`": "raise --min-share",
     "give weights by event": "put ? for what is vague",
     "turn sentences into events first: EventExtractor().fit_transform(corpus)": (
         "turn sentences into events first: elision events"

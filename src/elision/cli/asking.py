@@ -109,10 +109,11 @@ def _asks(question: Declared) -> Callable[..., None]:
         first,
     )
     for one in question.options:
-        flag = f"--{one.name.removesuffix('s') if one.kind is list else one.name}"
-        limits: dict[str, Any] = {} if one.kind is list else {"min": one.least, "max": one.most}
-        option = typer.Option(flag, help=one.says, **limits)
-        parameters[one.name] = (Annotated[one.annotation, option], one.usual)
+        flag = one.name.removesuffix("s") if one.kind is list else one.name.replace("_", "-")
+        bounds = {"min": one.minimum, "max": one.maximum}
+        limits: dict[str, Any] = {} if one.kind is list else bounds
+        option = typer.Option(f"--{flag}", help=one.says, **limits)
+        parameters[one.name] = (Annotated[one.annotation, option], one.default)
     parameters["ignore_unknown"] = (IgnoreUnknown, False)
     parameters["as_json"] = (AsJson, False)
 
@@ -125,8 +126,8 @@ def _asks(question: Declared) -> Callable[..., None]:
     command.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
     command.__signature__ = Signature(  # type: ignore[attr-defined]
         [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
-            for name, (kind, usual) in parameters.items()
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in parameters.items()
         ]
     )
     return command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ import typer
 
 import elision as el
 from elision import scale
+from elision._files import temporary_folder_in
 from elision.cli.app import (
     AsJson,
     app,
@@ -93,10 +93,10 @@ def packed(
         return
     if not output.parent.is_dir():
         raise InputError(f"no folder {str(output.parent)!r} to write to", where=str(output))
-    with tempfile.TemporaryDirectory(prefix=".elision-", dir=output.parent) as folder:
+    with temporary_folder_in(output.parent) as folder:
         made = scale.packing.pack(
             [narratives],
-            Path(folder) / "packed",
+            folder / "packed",
             memory=memory or "",
             **reading,
         )

@@ -70,7 +70,7 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
         if name != "reading":
             parameters.append(_parameter(name, kinds[name], one.default))
             continue
-        parameters += [_parameter(name, kind, usual) for name, (kind, usual) in OPTIONS.items()]
+        parameters += [_parameter(name, kind, default) for name, (kind, default) in OPTIONS.items()]
     reading_command.__annotations__ = {one.name: one.annotation for one in parameters}
     reading_command.__signature__ = signature(command).replace(  # type: ignore[attr-defined]
         parameters=parameters, return_annotation=None
@@ -79,5 +79,5 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     return reading_command
 
 
-def _parameter(name: str, kind: Any, usual: Any) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
+def _parameter(name: str, kind: Any, default: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)

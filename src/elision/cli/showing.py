@@ -18,7 +18,7 @@ PORT = 8350
 States = Annotated[
     bool, typer.Option("--states", help="The states of the script, not its outline.")
 ]
-Least = Annotated[
+MinShare = Annotated[
     float | None,
     typer.Option(help="With --states: hide what is rarer; as much as one can read.", min=0, max=1),
 ]
@@ -47,7 +47,7 @@ def draw(
         typer.Option(help="Next event of a telling to lay over it; may be given again."),
     ] = None,
     states: States = False,
-    least: Least = None,
+    min_share: MinShare = None,
     direction: Annotated[
         str | None, typer.Option(help="With --states: LR, left to right, or TB, top to bottom.")
     ] = None,
@@ -65,7 +65,7 @@ def draw(
         output,
         telling=told_events(telling, "draw") if telling else None,
         states=states,
-        least=least,
+        min_share=min_share,
         direction=cast("Any", direction),
         title=title,
         theme=cast("Any", theme),
@@ -89,14 +89,14 @@ def export(
         ),
     ],
     states: States = False,
-    least: Least = None,
+    min_share: MinShare = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the outline of a script for another program, which the suffix of the file names.
 
     Example: `elision export doorbell.json -o doorbell.bpmn`
     """
-    show.export.export(load(script), output, states=states, least=least)
+    show.export.export(load(script), output, states=states, min_share=min_share)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})
     else:

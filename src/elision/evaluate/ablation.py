@@ -24,7 +24,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from elision.errors import ElisionError, InputError
-from elision.evaluate.bench import _domains, _single_thread, _task
+from elision.evaluate import workers
+from elision.evaluate.bench import _domains, _task
 from elision.evaluate.cloze import HiddenOutcome, judge, measure_learned, other_task
 from elision.evaluate.names import corpus_names
 from elision.learn.learner import ScriptLearner
@@ -182,7 +183,7 @@ def measure(
 def _measured(splits: Sequence[Split], jobs: int) -> list[Figures]:
     if jobs == 1:
         return [measure_split(split) for split in splits]
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _single_thread) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), workers.begin) as pool:
         try:
             return list(pool.map(measure_split, splits))
         finally:

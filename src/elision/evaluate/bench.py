@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import elision as el
 from elision._files import shown_path
 from elision.errors import InputError
-from elision.evaluate import methods
+from elision.evaluate import methods, workers
 from elision.evaluate.cloze import (
     HiddenOutcome,
     Outcome,
@@ -240,7 +239,7 @@ def _measured(
             )
         return
     processes = max(1, min(jobs, len(units)))
-    with ProcessPoolExecutor(processes, get_context("spawn"), _single_thread) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), workers.begin) as pool:
         waiting = {
             pool.submit(
                 _measure_unit, unit, corpora[unit.corpus][unit.domain], costs[unit.corpus], plan
@@ -254,11 +253,6 @@ def _measured(
                     yield waiting.pop(future), future.result()
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _single_thread() -> None:
-    el.set_threads(1)
-    threadpool_limits(1)
 
 
 def _measured_there(

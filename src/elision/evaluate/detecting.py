@@ -1,4 +1,4 @@
-"""How well tellings with a slip in them are told from untouched ones."""
+"""How well tellings with a deviation in them are told from untouched ones."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from elision.ask.score import Conformance
     from elision.values.corpus import Corpus
 
-USUAL = 0.5
+COMMON = 0.5
 """A key step is told in more than this share of the training tellings."""
 
-SLIPS = ("two swapped", "foreign event", "key step missing")
-"""Slips that the mean is taken over; "own event misplaced" is worth knowing besides."""
+DEVIATIONS = ("two swapped", "foreign event", "key step missing")
+"""Deviations that the mean is taken over; "own event misplaced" is worth knowing besides."""
 
 Measures = dict[str, list[float]]
 
@@ -40,7 +40,7 @@ MEASURES: dict[str, Callable[[Conformance], float]] = {
 def detect_domain(
     domain: Corpus, foreign: Sequence[str], seed: int, method: str
 ) -> dict[tuple[str, str], float]:
-    """Alter test tellings and return the area under the curve of each measure for each slip.
+    """Alter test tellings and return the area under the curve of each measure for each deviation.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def detect_domain(
     foreign
         Events of other domains, as often as they are told there.
     seed
-        Of the split and of the slips.
+        Of the split and of the deviations.
     method
         The learner.
     """
@@ -70,10 +70,10 @@ def detect_domain(
     untouched = measured(test.events)
     rng = np.random.default_rng([seed, zlib.crc32(domain.domains[0].encode())])
     result = {}
-    for slip, tellings in altered(test.events, train.events, foreign, rng).items():
+    for deviation, tellings in altered(test.events, train.events, foreign, rng).items():
         if tellings:
             for name, values in measured(tellings).items():
-                result[slip, name] = area(values, untouched[name])
+                result[deviation, name] = area(values, untouched[name])
     return result
 
 
@@ -83,22 +83,22 @@ def altered(
     foreign: Sequence[str],
     rng: np.random.Generator,
 ) -> dict[str, list[list[str]]]:
-    """Make the slips: each in each telling where it can be made."""
+    """Make the deviations: each in each telling where it can be made."""
     told_in = Counter(event for telling in train for event in set(telling))
-    key = {event for event, number in told_in.items() if number > USUAL * len(train)}
+    key = {event for event, number in told_in.items() if number > COMMON * len(train)}
     own = sorted(told_in)
-    result: dict[str, list[list[str]]] = {name: [] for name in (*SLIPS, "own event misplaced")}
+    result: dict[str, list[list[str]]] = {name: [] for name in (*DEVIATIONS, "own event misplaced")}
     for telling in map(list, test):
         differ = [i for i in range(len(telling) - 1) if telling[i] != telling[i + 1]]
         if differ:
             i = differ[rng.integers(len(differ))]
             swapped = [*telling[:i], telling[i + 1], telling[i], *telling[i + 2 :]]
             result["two swapped"].append(swapped)
-        for slip, events in (("foreign event", foreign), ("own event misplaced", own)):
+        for deviation, events in (("foreign event", foreign), ("own event misplaced", own)):
             if events:
                 i = int(rng.integers(len(telling) + 1))
                 event = events[int(rng.integers(len(events)))]
-                result[slip].append([*telling[:i], event, *telling[i:]])
+                result[deviation].append([*telling[:i], event, *telling[i:]])
         usual = [i for i, event in enumerate(telling) if event in key]
         if usual and len(telling) > 1:
             i = usual[rng.integers(len(usual))]

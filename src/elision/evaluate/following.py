@@ -81,7 +81,7 @@ def measure_corpus(
         "given": given,
         "correct": len(own.false_skips),
         "omissions": len(own.omissions),
-        "exchanges": len(own.slips),
+        "exchanges": len(own.deviations),
         "alarms": alarm_figures(evidence, given=given) if corpus.has_events else [],
         "identified": identify_figures(runs),
     }

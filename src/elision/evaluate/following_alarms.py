@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-USUAL = 0.5
+COMMON = 0.5
 """Share of the tellings learned from that tell a step that is hidden."""
 
 RATES = (0.05, 0.1)
@@ -119,7 +119,7 @@ def hidden(learned: Learned, told: tuple[int, ...], rng: np.random.Generator) ->
     usual = [
         event
         for event in sorted(set(told))
-        if counted[learned.script.events[event]] >= USUAL * len(learned.tellings)
+        if counted[learned.script.events[event]] >= COMMON * len(learned.tellings)
     ]
     if not usual or len(set(told)) < 2:
         return []
@@ -193,7 +193,7 @@ def scores(learned: Learned, told: Sequence[int]) -> Watched:
     state = Passing.of(outline)
     for place, step in enumerate(steps_told(outline, [events[event] for event in told])):
         if step is not None:
-            found.late[place] = state.slip(step)[0]
+            found.late[place] = state.out_of_order(step)[0]
             state = state.tell(step)
         np.maximum.at(found.skipped[place], event_of, state.skips())
     return Watched(_untold(found.skipped, told), found.late)
@@ -252,16 +252,17 @@ OWN = "follower, its own alarms"
 class Evidence(NamedTuple):
     """What a method said of all cases.
 
-    ``false_skips`` and ``false_slips`` are the most that falsely spoke in each correct telling,
-    ``untold`` the most that spoke for a step never told. ``omissions`` are what spoke for each
-    omission as time went by and when it was due, ``slips`` what spoke for each late event.
+    ``false_skips`` and ``false_deviations`` are the most that falsely spoke in each correct
+    telling, ``untold`` the most that spoke for a step never told. ``omissions`` are what spoke for
+    each omission as time went by and when it was due, ``deviations`` what spoke for each late
+    event.
     """
 
     false_skips: list[float]
-    false_slips: list[float]
+    false_deviations: list[float]
     untold: list[float]
     omissions: list[tuple[Floats, int]]
-    slips: list[float]
+    deviations: list[float]
 
     @classmethod
     def empty(cls) -> Evidence:
@@ -274,7 +275,7 @@ class Evidence(NamedTuple):
         for event, due in case.omitted.items():
             self.omissions.append((skipped[:, event], due))
         if case.late is not None:
-            self.slips.append(float(late[case.late]))
+            self.deviations.append(float(late[case.late]))
         elif not case.omitted:
             last = np.full(skipped.shape[1], -1)
             last[list(case.told)] = [_last(case.told, event) for event in case.told]
@@ -283,7 +284,7 @@ class Evidence(NamedTuple):
             counts = later | never if case.certain else later
             self.false_skips.append(float(skipped[counts].max(initial=-np.inf)))
             self.untold.append(float(skipped[never].max(initial=-np.inf)))
-            self.false_slips.append(float(late.max(initial=-np.inf)))
+            self.false_deviations.append(float(late.max(initial=-np.inf)))
 
 
 def _last(told: Sequence[int], event: int) -> int:
@@ -303,7 +304,9 @@ def limit(values: Sequence[float], rate: float) -> float:
     return float(np.sort(values)[::-1][int(rate * len(values) + 1e-9)])
 
 
-def judged(evidence: Evidence, skip_limit: float, slip_limit: float) -> dict[str, float | None]:
+def judged(
+    evidence: Evidence, skip_limit: float, deviation_limit: float
+) -> dict[str, float | None]:
     """What is found above the limits, and what is falsely so."""
     found, in_time, late = [], [], []
     for spoke, due in evidence.omissions:
@@ -316,9 +319,11 @@ def judged(evidence: Evidence, skip_limit: float, slip_limit: float) -> dict[str
         "in_time": share_of(in_time),
         "by_the_end": share_of(found),
         "events_late": share_of(late),
-        "exchanges": share_of([value > slip_limit for value in evidence.slips]),
+        "exchanges": share_of([value > deviation_limit for value in evidence.deviations]),
         "false_skips": share_of([value > skip_limit for value in evidence.false_skips]),
-        "false_slips": share_of([value > slip_limit for value in evidence.false_slips]),
+        "false_deviations": share_of(
+            [value > deviation_limit for value in evidence.false_deviations]
+        ),
         "untold": share_of([value > skip_limit for value in evidence.untold]),
     }
 
@@ -335,13 +340,13 @@ def alarm_figures(found: Mapping[str, Evidence], *, given: bool) -> list[dict[st
         if name == OWN:
             rows.append({"method": name, "rate": None, **judged(evidence, 0.5, 0.5)})
             continue
-        slips, later = evidence.false_slips, evidence.false_skips
+        deviations, later = evidence.false_deviations, evidence.false_skips
         kinds = {"false": later}
         if not given:
             kinds["any"] = [max(pair) for pair in zip(later, evidence.untold, strict=True)]
         for kind, skips in kinds.items():
             for rate in RATES:
-                found_then = judged(evidence, limit(skips, rate), limit(slips, rate))
+                found_then = judged(evidence, limit(skips, rate), limit(deviations, rate))
                 rows.append({"method": name, "rate": rate, "kind": kind, **found_then})
     return rows
 
@@ -366,7 +371,7 @@ def alarm_table(result: dict[str, Any], seeds: int) -> str:
             "–" if row["events_late"] is None else f"{row['events_late']:+.1f}",
             *(
                 percent_or_dash(row[name])
-                for name in ("exchanges", "false_skips", "false_slips", "untold")
+                for name in ("exchanges", "false_skips", "false_deviations", "untold")
             ),
         ]
         for row in result["alarms"]

@@ -39,4 +39,4 @@ def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None
         train = extractor.fit_transform(train)
     learner = make_learner(method, events=events, random_state=seed).fit(train.events)
     found = learner.script_
-    return found if extractor is None else found.noted(extractor=extractor.to_dict())
+    return found if extractor is None else found.annotated(extractor=extractor.to_dict())

@@ -44,7 +44,7 @@ HELD_OUT = 0.2
 LEAST_TELLINGS = 5
 """Domains with fewer are left out."""
 
-USUAL = 0.05
+COMMON = 0.05
 """Share of the tellings that tell an event type that counts."""
 
 Told = list[tuple[str, ...]]
@@ -144,7 +144,7 @@ def measure_split(part: Corpus, seed: int) -> Figures:
     outline = outline_of(train, seed=seed)
     seconds = perf_counter() - began
     tellings = Counter(event for telling in train for event in set(telling))
-    types = sum(often >= USUAL * len(train) for often in tellings.values())
+    types = sum(often >= COMMON * len(train) for often in tellings.values())
     steps, relations = len(outline.steps), int(outline.covers.sum())
     covered = told_share(outline.steps_of, test)
     ordered, agreeing = order_shares(outline, test)
@@ -236,7 +236,7 @@ COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
 def corpus_table(result: dict[str, Any], seeds: int) -> str:
     """Figures of a corpus in Markdown, and the domains that miss a goal."""
     said = (
-        f"Means over {seeds} splits. Types are those that {USUAL:.0%} of the tellings learned from"
+        f"Means over {seeds} splits. Types are those that {COMMON:.0%} of the tellings learned from"
         " tell. Of what held-out tellings tell, known is the share that any of those learned from"
         " tells, covered the share that is on the outline."
     )

@@ -50,7 +50,7 @@ def measure_order(corpus: Corpus, seeds: int, method: str) -> list[Row]:
 
 
 def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
-    """Area under the curve, by slip and measure."""
+    """Area under the curve, by deviation and measure."""
     parts = corpus.by_domain()
     cells: dict[tuple[str, str], list[float]] = {}
     for name, part in parts.items():
@@ -70,13 +70,19 @@ def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
             cells.setdefault(key, []).append(
                 float(np.mean([run[key] for run in runs if key in run]))
             )
-    slips = list(dict.fromkeys(slip for slip, _ in cells))
+    deviations = list(dict.fromkeys(deviation for deviation, _ in cells))
     rows = []
     for measure in dict.fromkeys(measure for _, measure in cells):
         row: Row = {"name": measure}
-        row |= {slip: float(np.mean(cells[slip, measure])) for slip in slips}
-        row["mean of slips"] = float(
-            np.mean([row[slip] for slip in slips if slip in evaluate.detecting.SLIPS])
+        row |= {deviation: float(np.mean(cells[deviation, measure])) for deviation in deviations}
+        row["mean of deviations"] = float(
+            np.mean(
+                [
+                    row[deviation]
+                    for deviation in deviations
+                    if deviation in evaluate.detecting.DEVIATIONS
+                ]
+            )
         )
         rows.append(row)
     return rows

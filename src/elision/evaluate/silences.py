@@ -59,7 +59,7 @@ EVEN = 3.0
 """How even the branches of a choice are: of a Dirichlet distribution."""
 
 MOST_ERROR = 0.05
-USUAL = 0.5
+COMMON = 0.5
 """Share of the tellings that tell a step of which the rule for labels speaks."""
 
 SURE = 0.9
@@ -272,7 +272,7 @@ def passed_steps(outline: Outline, tellings: Sequence[Sequence[str]]) -> list[Pa
     usual = [
         step
         for step, one in enumerate(outline.steps)
-        if one.told >= USUAL and len(outline.units[outline.unit_of[step]].branches) == 1
+        if one.told >= COMMON and len(outline.units[outline.unit_of[step]].branches) == 1
     ]
     found = []
     for telling in tellings:
@@ -321,7 +321,7 @@ def measure_label_files(files: Sequence[str], splits: int) -> dict[str, dict[str
 def label_table(found: dict[str, dict[str, Any]], splits: int) -> str:
     """The domains in Markdown, below what they are."""
     said = (
-        f"Steps that at least {USUAL:.0%} of the tellings tell and instead of which nothing is"
+        f"Steps that at least {COMMON:.0%} of the tellings tell and instead of which nothing is"
         f" told, untold in a held-out telling that tells something after them; {splits} splits."
         f" The probability that they happened should be {SURE:g} or more."
     )

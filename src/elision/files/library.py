@@ -175,7 +175,7 @@ def named(script: Script, otherwise: str) -> str:
     --------
     >>> import elision as el
     >>> script = el.examples.doorbell()
-    >>> named(script, "bell"), named(script.noted(domain="a bell rings"), "bell")
+    >>> named(script, "bell"), named(script.annotated(domain="a bell rings"), "bell")
     ('bell', 'a bell rings')
     """
     noted = script.about.get("domain")

@@ -38,8 +38,8 @@ class PackedOutline(msgspec.Struct, forbid_unknown_fields=True):
     units: list[PackedUnit]
     before: list[tuple[int, int]]
     pairs: list[list[int]]
-    skipped: list[float]
-    out_of_order: list[float]
+    skipped: list[float] = []
+    out_of_order: list[float] = []
 
 
 def pack_outline(outline: Outline) -> PackedOutline:

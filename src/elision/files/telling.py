@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from elision.errors import FileFormatError, ScriptError
-from elision.values.telling import Chain, Missing, TellingModel, Usual
+from elision.values.telling import Calibration, Chain, Missing, TellingModel
 from elision.values.telling_kinds import Kinds
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
     forward: PackedChain
     backward: PackedChain | None
     missing: tuple[float, float, float] | None
-    usual: bytes | None = None
+    calibration: bytes | None = msgspec.field(default=None, name="usual")
     strange: float | None = None
     kinds: PackedKinds | msgspec.UnsetType = msgspec.UNSET
 
@@ -62,9 +62,9 @@ def pack(model: TellingModel) -> PackedTelling:
     found = model.missing
     missing = None if found is None else (found.constant, found.odds, found.rivals)
     packed = PackedTelling(_packed(model.forward), backward, missing)
-    if model.usual is not None:
-        packed.usual = model.usual.oddness.astype("<f4").tobytes()
-        packed.strange = model.usual.strange
+    if model.calibration is not None:
+        packed.calibration = model.calibration.oddness.astype("<f4").tobytes()
+        packed.strange = model.calibration.strange
     if model.kinds is not None:
         of, share = model.kinds.of.astype("<i4"), model.kinds.share.astype("<f4")
         packed.kinds = PackedKinds(of.tobytes(), share.tobytes())
@@ -87,7 +87,7 @@ def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingM
             _chain(packed.forward, size, where),
             None if packed.backward is None else _chain(packed.backward, size, where),
             missing=None if packed.missing is None else Missing(*packed.missing),
-            usual=_usual(packed, where),
+            calibration=_calibration(packed, where),
             kinds=kinds,
         )
     except ScriptError as error:
@@ -101,10 +101,10 @@ def _kinds(packed: PackedKinds | msgspec.UnsetType, where: str) -> Kinds | None:
     return Kinds(of.astype(np.int64), share.astype(float))
 
 
-def _usual(packed: PackedTelling, where: str) -> Usual | None:
-    if packed.usual is None or packed.strange is None:
+def _calibration(packed: PackedTelling, where: str) -> Calibration | None:
+    if packed.calibration is None or packed.strange is None:
         return None
-    return Usual.of(_array(packed.usual, "<f4", where), packed.strange)
+    return Calibration.of(_array(packed.calibration, "<f4", where), packed.strange)
 
 
 def _packed(chain: Chain) -> PackedChain:

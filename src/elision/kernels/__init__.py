@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from elision.kernels import asking as asking
     from elision.kernels import exact as exact
     from elision.kernels import exchange as exchange
-    from elision.kernels import hops as hops
     from elision.kernels import log_passes as log_passes
     from elision.kernels import moves as moves
     from elision.kernels import packing as packing
@@ -20,5 +19,6 @@ if TYPE_CHECKING:
     from elision.kernels import search as search
     from elision.kernels import telling_learning as telling_learning
     from elision.kernels import tellings as tellings
+    from elision.kernels import told_chain as told_chain
 else:
     __getattr__ = door(__name__)

@@ -22,19 +22,20 @@ SMALLEST_AFTER = 1e-290
 
 
 @jit
-def _later_chances(model, hop, share, series, chance, passed):
+def _later_chances(model, silent_step, share, series, chance, passed):
     """Chance that each event is passed over from a state on, before anything more is told.
 
-    ``hop[e]`` is the probability of the silent step along edge e, given the rest; ``share[k, x]``
-    that a silent pass of k stands for x; ``series`` is 1 / (1 - x(k) (1 - share)). With
-    passed[k] = share + (1 - share) * chance[k],
-    chance[j] = (sum_k hop(j -> k) passed[k] + x(j) share[j]) * series[j].
+    ``silent_step[e]`` is the probability of the silent step along edge e, given the rest;
+    ``share[k, x]`` that a silent pass of k stands for x; ``series`` is 1 / (1 - x(k) (1 - share)).
+    With passed[k] = share + (1 - share) * chance[k],
+
+    chance[j] = (sum_k silent_step(j -> k) passed[k] + x(j) share[j]) * series[j].
     """
     _, _, _, out_first, out_target, _, loop, elision, _ = model
     events = share.shape[1]
     for j in range(elision.shape[0] - 2, -1, -1):
         found = chance[j]
-        _combine(found, hop, passed, out_target, out_first[j], out_first[j + 1], events)
+        _combine(found, silent_step, passed, out_target, out_first[j], out_first[j + 1], events)
         turn = loop[j] * elision[j]
         here = share[j]
         sums = series[j]
@@ -57,7 +58,7 @@ def unsaid(
     states = elision.shape[0]
     buffers = _buffers(narratives, states, first, last)
     weight = np.ones(result.shape[0])
-    hop = np.empty(out_weight.shape[0])
+    silent_step = np.empty(out_weight.shape[0])
     silent = np.zeros(states)
     chance = np.zeros(share.shape)
     passed = np.zeros(share.shape)
@@ -77,8 +78,8 @@ def unsaid(
                     here = after[i, j, lane]
                     share_of = 1.0 / here if here > SMALLEST_AFTER else 0.0
                     for edge in range(out_first[j], out_first[j + 1]):
-                        hop[edge] = out_weight[edge] * silent[out_target[edge]] * share_of
-                _later_chances(model, hop, share, series, chance, passed)
+                        silent_step[edge] = out_weight[edge] * silent[out_target[edge]] * share_of
+                _later_chances(model, silent_step, share, series, chance, passed)
                 found = chances[row]
                 if i == 0:
                     found[:] = chance[0]
@@ -101,7 +102,7 @@ def log_unsaid(model, log_model, symbol, first, share, series, chances, passes):
     if log_prob == -math.inf:
         return log_prob
     states = elision.shape[0]
-    hop = np.empty(out_weight.shape[0])
+    silent_step = np.empty(out_weight.shape[0])
     chance = np.zeros(share.shape)
     passed = np.zeros(share.shape)
     for i in range(symbol.shape[0] + 1):
@@ -110,8 +111,8 @@ def log_unsaid(model, log_model, symbol, first, share, series, chances, passes):
             for edge in range(out_first[j], out_first[j + 1]):
                 k = out_target[edge]
                 step = log_model.out_weight[edge] + log_model.elision[k] + after[i, k]
-                hop[edge] = math.exp(step - here) if step > -math.inf else 0.0
-        _later_chances(model, hop, share, series, chance, passed)
+                silent_step[edge] = math.exp(step - here) if step > -math.inf else 0.0
+        _later_chances(model, silent_step, share, series, chance, passed)
         if i == 0:
             chances[first] = chance[0]
         for k in range(1, states - 1):
@@ -244,17 +245,17 @@ def _grown(array):
 
 @jit
 def sample(first, target, cumulative, emission, symbol, soft, rng, offset, most):
-    """Draw ``len(offset) - 1`` stories from a chain; return state, event and manner of each entry.
+    """Draw ``len(offset) - 1`` stories from a chain; return state, event and outcome of each entry.
 
     ``cumulative[i]`` holds for each edge, in order of their source (those of j begin at
-    ``first[j]``), the three manners of entering its target: sums that begin anew with each source.
+    ``first[j]``), the three outcomes of entering its target: sums that begin anew with each source.
     Story s has the entries offset[s]..offset[s + 1]. A silent entry gets the event that the state
     would have told, -1 if it never tells. Every entry takes two random numbers. If there would be
     more than ``most`` entries, drawing ends and the last offset is -1.
     """
     end, events = emission.shape[0] - 1, emission.shape[1]
     state, event = np.empty(1024, np.int64), np.empty(1024, np.int64)
-    manner = np.empty(1024, np.int64)
+    outcome = np.empty(1024, np.int64)
     size = 0
     offset[0] = 0
     for story in range(offset.shape[0] - 1):
@@ -271,11 +272,11 @@ def sample(first, target, cumulative, emission, symbol, soft, rng, offset, most)
                 break
             if size == most:
                 offset[-1] = -1
-                return state[:size], event[:size], manner[:size]
+                return state[:size], event[:size], outcome[:size]
             if size == state.shape[0]:
-                state, event, manner = _grown(state), _grown(event), _grown(manner)
+                state, event, outcome = _grown(state), _grown(event), _grown(outcome)
             state[size] = here
-            manner[size] = choice % 3
+            outcome[size] = choice % 3
             if choice % 3 != ITEM:
                 event[size] = _drawn(emission[here], events, u)
             elif symbol[row] < events:
@@ -286,4 +287,4 @@ def sample(first, target, cumulative, emission, symbol, soft, rng, offset, most)
                 row += 1
             size += 1
         offset[story + 1] = size
-    return state[:size], event[:size], manner[:size]
+    return state[:size], event[:size], outcome[:size]

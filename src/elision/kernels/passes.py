@@ -159,9 +159,11 @@ def _rescale(visit, arrive, norm, exponent, lanes, states):
     """Bring lanes whose visits have become small back to order one."""
     for lane in range(lanes):
         if 0.0 < norm[lane] < RESCALE_BELOW:
-            power = math.frexp(norm[lane])[1]
-            factor = math.ldexp(1.0, -power) if norm[lane] > SMALLEST_SUM else 0.0
-            exponent[lane] += power
+            factor = 0.0
+            if norm[lane] > SMALLEST_SUM:
+                power = math.frexp(norm[lane])[1]
+                factor = math.ldexp(1.0, -power)
+                exponent[lane] += power
             for k in range(states):
                 visit[k, lane] *= factor
                 arrive[k, lane] *= factor
@@ -279,7 +281,7 @@ def _judge(ended, exponent, active, length, weight, first, log_prob, seed):
 
 
 @jit
-def _withdraw_doubtful(active, length, first, log_prob, weight, after, enter, doubtful):
+def _withdraw_doubtful(active, length, first, log_prob, weight, after, enter, lift, doubtful):
     """Mark lanes whose tables may have lost paths that matter, and silence them in the tables."""
     end = enter.shape[1] - 1
     for lane in range(active[0]):
@@ -291,9 +293,12 @@ def _withdraw_doubtful(active, length, first, log_prob, weight, after, enter, do
         largest = LARGEST_AFTER * max(1.0, weight[first + lane])
         lost = log_prob[first + lane] == -math.inf
         for i in range(last + 1):
+            # Row i was summed in the scale of the row before it, and lost there what was too small.
+            up = 1.0 if i == 0 else lift[i - 1, lane]
             for k in range(end):
                 # Written so that an overflow to infinity or NaN counts as lost.
-                lost |= not after[i, k, lane] <= largest
+                lost |= not after[i, k, lane] * up <= largest
+                lost |= not enter[i, k, lane] * up <= largest
         if lost:
             doubtful[first + lane] = True
             for i in range(last + 1):
@@ -421,7 +426,7 @@ def _solve(model, narratives, weight, first, width, buffers, result, doubtful):
     unsure = _judge(ended, exponent, active, length, weight, first, result, seed)
     _backward(model, block, active, length, exponent, seed, after, enter, lift)
     if unsure:
-        _withdraw_doubtful(active, length, first, result, weight, after, enter, doubtful)
+        _withdraw_doubtful(active, length, first, result, weight, after, enter, lift, doubtful)
     return visit, arrive, after, enter, lift, block, active, length
 
 

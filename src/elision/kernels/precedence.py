@@ -8,11 +8,11 @@ from elision.kernels.passes import jit
 
 
 @jit
-def telling_log_prob(told, order, slip):
+def telling_log_prob(told, order, inversion):
     """Log-probability of an order of telling: each time one of those whose turn it may be.
 
     Whose predecessors have all been told comes next, each of them alike; with the probability
-    ``slip`` any that is left does.
+    ``inversion`` any that is left does.
     """
     length = len(told)
     waiting = np.zeros(length, np.int64)
@@ -24,9 +24,9 @@ def telling_log_prob(told, order, slip):
         free = 0
         for i in range(now, length):
             free += waiting[i] == 0
-        chance = slip / (length - now)
+        chance = inversion / (length - now)
         if waiting[now] == 0:
-            chance += (1 - slip) / free
+            chance += (1 - inversion) / free
         total += np.log(chance)
         for i in range(now + 1, length):
             waiting[i] -= order[told[now], told[i]]
@@ -49,7 +49,7 @@ def stays_transitive(order, a, b):
 
 
 @jit
-def sampled_orders(order, worth, told, ends, weight, slip, sweeps, random):
+def sampled_orders(order, worth, told, ends, weight, inversion, sweeps, random):
     """Share of sampled partial orders in which each stands before each.
 
     Orders come with a probability that grows with the worth of their pairs and with the
@@ -64,7 +64,7 @@ def sampled_orders(order, worth, told, ends, weight, slip, sweeps, random):
         one = told[ends[i] : ends[i + 1]]
         for event in one:
             has[i, event] = True
-        now[i] = telling_log_prob(one, order, slip)
+        now[i] = telling_log_prob(one, order, inversion)
     share = np.zeros((n, n))
     kept = 0
     steps, burn = sweeps * n * n, sweeps * n * n // 5
@@ -75,7 +75,7 @@ def sampled_orders(order, worth, told, ends, weight, slip, sweeps, random):
             order[a, b] = not order[a, b]
             for i in range(tellings):
                 if has[i, a] and has[i, b]:
-                    then[i] = telling_log_prob(told[ends[i] : ends[i + 1]], order, slip)
+                    then[i] = telling_log_prob(told[ends[i] : ends[i + 1]], order, inversion)
                     gain += weight[i] * (then[i] - now[i])
             if np.log(random.random()) < gain:
                 for i in range(tellings):

@@ -54,8 +54,8 @@ def with_alarms(
     most = [followed[tuple(tellings[i])] for i in chosen]
     # A new telling is judged by one telling more: as many counts each say so much more.
     more = np.log1p(1 / (len(tellings) - 1 + UNSEEN)) * np.array([WITNESSES + 1, 1]) + TIE
-    skipped, slipped = (tuple(kind.tolist()) for kind in -np.sort(-(np.array(most) + more).T))
-    return replace(outline, alarms=Alarms(skipped, slipped))
+    skipped, out_of_order = (tuple(kind.tolist()) for kind in -np.sort(-(np.array(most) + more).T))
+    return replace(outline, alarms=Alarms(skipped, out_of_order))
 
 
 def _follow(outline: Outline, told: Sequence[str]) -> tuple[float, float]:
@@ -63,13 +63,13 @@ def _follow(outline: Outline, told: Sequence[str]) -> tuple[float, float]:
     steps = [step for step in steps_told(outline, told) if step is not None]
     state = Passing.of(outline, without=steps)
     most = np.full(len(outline.steps), QUIET)
-    slipped = QUIET
+    out_of_order = QUIET
     for event in told:
         step = state.step_of(event)
         if step is not None:
-            slipped = max(slipped, state.slip(step)[0])
+            out_of_order = max(out_of_order, state.out_of_order(step)[0])
             state = state.tell(step)
             most = np.maximum(most, state.skips())
     events = set(told)
     later = [number for number, step in enumerate(outline.steps) if step.event in events]
-    return max(most[later].tolist(), default=QUIET), slipped
+    return max(most[later].tolist(), default=QUIET), out_of_order

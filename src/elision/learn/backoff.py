@@ -3,7 +3,7 @@
 A structure found by merging knows only the ways that the training narratives went. Its parameters
 are therefore estimated once more under a hierarchical prior: each state's next state is drawn from
 its own edges or, with a few pseudocounts, from all later states in proportion to how often they
-are visited; each state's events in like manner from how often they are told at all.
+are visited; each state's events likewise from how often they are told at all.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from elision._threads import one_blas_thread
 from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
+from elision.learn.calibration import learn_calibration
 from elision.learn.held_out import hold_out
 from elision.learn.missing import learn_missing
 from elision.learn.observe import Stage
@@ -17,7 +18,6 @@ from elision.learn.outline import learn_outline
 from elision.learn.sem import told_narratives, vocabulary_of
 from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
-from elision.learn.usual import learn_usual
 from elision.scale.packed_corpus import PackedCorpus
 from elision.scale.sampling import MOST_NARRATIVES, checked_seed, drawn
 from elision.values.observations import Packer
@@ -153,8 +153,8 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
                 self._begin(next(stage))
                 held_out = hold_out(told, self.events_, random_state=seed)
                 missing = learn_missing(told, self.events_, held_out=held_out, random_state=seed)
-                usual = learn_usual(held_out, closed=self.events is not None)
-                telling = telling.with_missing(missing).with_usual(usual)
+                calibration = learn_calibration(held_out, closed=self.events is not None)
+                telling = telling.with_missing(missing).with_calibration(calibration)
             self.script_ = self.script_.with_telling(telling)
         return self
 

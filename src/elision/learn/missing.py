@@ -29,9 +29,9 @@ MOST_HELD_OUT = 200
 """Held-out narratives that are learned from at most."""
 
 FEWEST = 8
-"""With fewer narratives nothing is learned: `USUAL` holds."""
+"""With fewer narratives nothing is learned: `PRIOR` holds."""
 
-USUAL = Missing(constant=-1.0, odds=1.0, rivals=-1.0)
+PRIOR = Missing(constant=-1.0, odds=1.0, rivals=-1.0)
 """Where learning starts, and what it goes back to where there is little to learn from."""
 
 SPREAD = 1.0
@@ -49,11 +49,11 @@ def learn_missing(
 
     Examples
     --------
-    >>> learn_missing([(0, 1)], ["ring", "open"]) == USUAL
+    >>> learn_missing([(0, 1)], ["ring", "open"]) == PRIOR
     True
     """
     if len(narratives) < FEWEST:
-        return USUAL
+        return PRIOR
     rng = np.random.default_rng([random_state, 3])
     features: list[NDArray[np.float64]] = []
     hidden: list[NDArray[np.bool_]] = []
@@ -62,10 +62,10 @@ def learn_missing(
     for model, one in each[:MOST_HELD_OUT]:
         told, gone = hide(np.array(one, np.int64), len(events), rng)
         if len(told):  # also where nothing was hidden: then nothing is missing
-            features.append(evidence(model.insertions(told)).reshape(-1, len(USUAL)))
+            features.append(evidence(model.insertions(told)).reshape(-1, len(PRIOR)))
             hidden.append(gone.ravel())
     if not features:
-        return USUAL
+        return PRIOR
     return Missing(*_regression(np.concatenate(features), np.concatenate(hidden)).tolist())
 
 
@@ -87,16 +87,16 @@ def hide(
 
 
 def _regression(values: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Logistic regression with a normal prior around `USUAL`."""
+    """Logistic regression with a normal prior around `PRIOR`."""
     from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
 
-    usual = np.array(USUAL)
+    prior = np.array(PRIOR)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value = values @ weights
-        change = (weights - usual) / SPREAD
+        change = (weights - prior) / SPREAD
         total = np.logaddexp(0, value).sum() - value[truth].sum() + 0.5 * change @ change
         chance = 0.5 * (1 + np.tanh(value / 2))
         return float(total), values.T @ (chance - truth) + change / SPREAD
 
-    return np.asarray(minimize(loss, usual, jac=True, method="L-BFGS-B").x)
+    return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B").x)

@@ -1,12 +1,12 @@
-"""Which steps come before which: a partial order behind tellings that leave out and slip.
+"""Which steps come before which: a partial order behind tellings that leave out and mix up.
 
-Two steps are ordered or free. Ordered ones come the other way round by a slip: of neighbours, which
-is common, or over a distance, which is rare; or because one of them is *misplaced* in that telling,
-and then its order with all others says nothing. Free ones come in either order, with a preference
-of their own. The rates of slips and misplacements and the shares of ordered pairs are estimated
-from the tellings, so that clean recordings and careless ones need no setting. Steps that sometimes
-follow each other directly and sometimes do not are more often free than others, so they have a
-share of their own.
+Two steps are ordered or free. Ordered ones come the other way round by an inversion: of neighbours,
+which is common, or over a distance, which is rare; or because one of them is *misplaced* in that
+telling, and then its order with all others says nothing. Free ones come in either order, with a
+preference of their own. The rates of inversions and misplacements and the shares of ordered pairs
+are estimated from the tellings, so that clean recordings and careless ones need no setting. Steps
+that sometimes follow each other directly and sometimes do not are more often free than others, so
+they have a share of their own.
 
 What pairs say is joined with what whole tellings say (each time one of those whose turn it may be
 comes next, each alike) in a posterior over partial orders, sampled by Metropolis' rule.
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-NEAR_SLIP = (0.5, 20.0)
-"""Prior of slips of neighbours: Beta."""
+NEAR_INVERSION = (0.5, 20.0)
+"""Prior of inversions of neighbours: Beta."""
 
-FAR_SLIP = (0.5, 100.0)
-"""Prior of slips over a distance: Beta."""
+FAR_INVERSION = (0.5, 100.0)
+"""Prior of inversions over a distance: Beta."""
 
 MISPLACED = (1.0, 50.0)
 """Prior of an event's being misplaced in a telling: Beta."""
@@ -53,10 +53,11 @@ ROUNDS = 15
 PAIRS_WEIGHT = 2.0
 """Worth of what pairs say beside what whole tellings say."""
 
-SLIP_FACTOR = 3.0
-"""Slips in a whole telling, by slips of neighbours: each event has two, and may be passed over."""
+INVERSION_FACTOR = 3.0
+"""Inversions in a whole telling, by inversions of neighbours: each event has two, and may be passed
+over."""
 
-LEAST_SLIP = 0.01
+LEAST_INVERSION = 0.01
 
 MOST_EVIDENCE = 40.0
 """Tellings that evidence is counted as at most: beyond, even a rare exception would be significant,
@@ -86,14 +87,14 @@ class Precedence:
         (n, n): whether the first comes before the second; transitive.
     probability
         (n, n): share of the posterior in which it does.
-    near_slip, far_slip, misplaced
+    near_inversion, far_inversion, misplaced
         Estimated rates.
     """
 
     order: NDArray[np.bool_]
     probability: Floats
-    near_slip: float
-    far_slip: float
+    near_inversion: float
+    far_inversion: float
     misplaced: float
 
     @property
@@ -156,7 +157,7 @@ def learn_precedence(
             np.array([step for one in kept for step in one], dtype=np.int64),
             np.concatenate([[0], np.cumsum([len(one) for one in kept])]).astype(np.int64),
             weight,
-            max(LEAST_SLIP, SLIP_FACTOR * pairs.near),
+            max(LEAST_INVERSION, INVERSION_FACTOR * pairs.near),
             sweeps,
             np.random.default_rng(random_state),
         )
@@ -201,7 +202,7 @@ class _Pairs:
         self.weight = weight
         self.misplaced = np.zeros(place.shape)
         self.near, self.far, self.misplacing = (
-            a / (a + b) for a, b in (NEAR_SLIP, FAR_SLIP, MISPLACED)
+            a / (a + b) for a, b in (NEAR_INVERSION, FAR_INVERSION, MISPLACED)
         )
         beside = self._sum(self.beside)
         others = self._sum(both) - beside
@@ -242,8 +243,8 @@ class _Pairs:
             neither = free + np.log1p(-share)
             total = np.logaddexp(np.logaddexp(ordered, ordered.T), neither)
             before: Floats = np.where(seen & off, np.exp(ordered - total), 0.0)
-            self.near = _rate(NEAR_SLIP, before * near.T, before * (near + near.T))
-            self.far = _rate(FAR_SLIP, before * far.T, before * (far + far.T))
+            self.near = _rate(NEAR_INVERSION, before * near.T, before * (near + near.T))
+            self.far = _rate(FAR_INVERSION, before * far.T, before * (far + far.T))
             for kind, usual in enumerate(ORDERED):
                 of_kind = seen & off & (self.kind == kind)
                 self.shares[kind] = (ORDERED_WEIGHT * usual + before[of_kind].sum()) / (
@@ -254,8 +255,8 @@ class _Pairs:
 
     def _place(self, before: Floats) -> None:
         """Probability that each event is misplaced in each telling."""
-        slip = np.where(self.beside, self.near, self.far)
-        broken, kept = np.log(0.5 / slip), np.log(0.5 / (1 - slip))
+        inversion = np.where(self.beside, self.near, self.far)
+        broken, kept = np.log(0.5 / inversion), np.log(0.5 / (1 - inversion))
         says = self.first * (before * kept + before.T * broken)
         says = says + self.first.transpose(0, 2, 1) * (before.T * kept + before * broken)
         for _ in range(2):

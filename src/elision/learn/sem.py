@@ -1,4 +1,4 @@
-"""Estimators: SEM-HMM and its relatives, in the manner of scikit-learn."""
+"""Estimators: SEM-HMM and its relatives, like those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
         told: dict[str, Any] = {"narratives": corpus.narratives}
         if len(sample) < corpus.narratives:
             told["sample"] = len(sample)
-        self.script_ = self.script_.noted(**told)
+        self.script_ = self.script_.annotated(**told)
         return self
 
     def resume(self, X: Narratives, progress: Progress | None) -> Self:
@@ -265,12 +265,12 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
         )
 
     def _prior(self) -> Prior:
-        usual = SCORES[self.score].prior
+        default = SCORES[self.score].prior
         prior = Prior(
-            transition=_or(self.transition_pseudocount, usual.transition),
-            emission=_or(self.emission_pseudocount, usual.emission),
-            elision=_or(self.elision_prior, usual.elision),
-            base=_or(self.base, usual.base),
+            transition=_or(self.transition_pseudocount, default.transition),
+            emission=_or(self.emission_pseudocount, default.emission),
+            elision=_or(self.elision_prior, default.elision),
+            base=_or(self.base, default.base),
         )
         least = min(prior.transition, prior.emission, *(prior.elision or ()))
         if SCORES[self.score].concentrations and least == 0:
@@ -425,5 +425,5 @@ def _with_events(progress: Progress, events: int) -> Progress:
     return replace(progress, model=wider)
 
 
-def _or(value: Any, usual: Any) -> Any:
-    return usual if value is None else value
+def _or(value: Any, default: Any) -> Any:
+    return default if value is None else value

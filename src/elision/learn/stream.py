@@ -158,7 +158,7 @@ class StreamLearner(ScriptLearner):
         finally:
             self.n_narratives_seen_ = seen
         self._seen = []  # nothing beside the sample
-        self.script_ = self.script_.noted(narratives=seen, sample=len(narratives))
+        self.script_ = self.script_.annotated(narratives=seen, sample=len(narratives))
         self.n_narratives_learned_ = seen
         step = math.ceil((GROWTH - 1) * seen)
         if self.half_life is not None:

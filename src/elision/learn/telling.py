@@ -38,7 +38,7 @@ FADE = 0.8
 FOLDS = 4
 """Parts of the narratives that are counted without one another."""
 
-USUAL_WEIGHTS = {"pair": 0.7, "sum": 0.3, "again": -1.0}
+PRIOR_WEIGHTS = {"pair": 0.7, "sum": 0.3, "again": -1.0}
 """Where learning starts, and what it goes back to where there is little to learn from; else 0."""
 
 WEIGHT_SPREAD = 0.7
@@ -177,8 +177,8 @@ def _learn_chain(
         _own_features(tree, held_out, histories, words, own),
         *_shared_features(tree, held_out, words, names[len(own) :]),
     )
-    usual = np.array([USUAL_WEIGHTS.get(name, 0.0) for name in names])
-    weights, after, memory = _Problem(pieces, usual).solve()
+    prior = np.array([PRIOR_WEIGHTS.get(name, 0.0) for name in names])
+    weights, after, memory = _Problem(pieces, prior).solve()
     return _chain(dict(zip(names, weights.tolist(), strict=True)), after, memory, whole,
                   histories, words)  # fmt: skip
 
@@ -291,18 +291,18 @@ def _shared_features(
 class _Problem:
     """Weights, ``after`` and ``memory`` that make what follows each beginning most probable."""
 
-    def __init__(self, pieces: list[Piece], usual: NDArray[np.float64]) -> None:
-        self._pieces, self._usual = pieces, usual
+    def __init__(self, pieces: list[Piece], prior: NDArray[np.float64]) -> None:
+        self._pieces, self._prior = pieces, prior
         size = pieces[0].size
-        self._precision = np.full(len(usual) + (2 * size + 1) * (size + 1), TABLE_SPREAD**-2)
-        self._precision[: len(usual)] = WEIGHT_SPREAD**-2
+        self._precision = np.full(len(prior) + (2 * size + 1) * (size + 1), TABLE_SPREAD**-2)
+        self._precision[: len(prior)] = WEIGHT_SPREAD**-2
 
     def solve(self) -> list[NDArray[np.float64]]:
         """Return weights, after and memory."""
         from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
 
         start = np.zeros(len(self._precision))
-        start[: len(self._usual)] = self._usual
+        start[: len(self._prior)] = self._prior
         options = {"maxiter": MOST_STEPS, "ftol": LEAST_GAIN}
         engine = current() if goes_out(self._pieces) else LOCAL
 
@@ -324,7 +324,7 @@ class _Problem:
         pieces = held or HeldHere(self._pieces)
         loss, slope = added_up(pieces.map(loss_of, shared=point))
         change = point.copy()
-        change[: len(self._usual)] -= self._usual
+        change[: len(self._prior)] -= self._prior
         slope += self._precision * change
         return loss + 0.5 * float(self._precision @ change**2), slope
 

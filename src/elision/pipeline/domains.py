@@ -122,7 +122,8 @@ def learn_apart(
     if not noted:
         journal.remove()
     known = {
-        domain: pipeline.learning.Learned.noted(one, paths[domain]) for domain, one in noted.items()
+        domain: pipeline.learning.Learned.recorded(one, paths[domain])
+        for domain, one in noted.items()
     }
     found = {domain: one for domain, one in known.items() if one is not None}
     jobs = [

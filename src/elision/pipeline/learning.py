@@ -77,7 +77,7 @@ class Learned:
         return {**asdict(self), "path": str(self.path)}
 
     @classmethod
-    def noted(cls, summary: Mapping[str, Any], path: Path) -> Learned | None:
+    def recorded(cls, summary: Mapping[str, Any], path: Path) -> Learned | None:
         """The same from its summary; None if it is none."""
         try:
             found = msgspec.convert({**summary, "path": ""}, _Summary)
@@ -337,7 +337,7 @@ def _described(
 ) -> tuple[Script, Learned]:
     """The script as it is saved, and what is said of it."""
     narratives = heard.events
-    learned: Script = learner.script_.noted(**heard.notes(domain))
+    learned: Script = learner.script_.annotated(**heard.notes(domain))
     script = learner.script_
     rates = script.elision[1:-1]
     history = getattr(learner, "history_", ())

@@ -133,7 +133,7 @@ class Following:
         """First the script, then the progress that speaks of it."""
         if learned:
             notes = {"domain": self._domain} if self._domain else {}
-            self._learner.script_.noted(**notes).save(self._output)
+            self._learner.script_.annotated(**notes).save(self._output)
         save_state(self._progress, self._learner, source=self._source.position, domain=self._domain)
         if learned:
             self._on_learned(self._learner)

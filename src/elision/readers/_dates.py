@@ -1,4 +1,4 @@
-"""Dates as people write them: one text to a moment, and a moment in the manner of a text."""
+"""Dates as people write them: one text to a moment, and a moment in the style of a text."""
 
 from __future__ import annotations
 
@@ -175,8 +175,8 @@ def _zone(text: str) -> tzinfo:
     return timezone(-size if text[0] == "-" else size)
 
 
-def written_like(moment: datetime, like: str, order: Order, manner: frozenset[str]) -> str:
-    """Return a moment as text, in the manner of another: its marks, its parts, its precision.
+def written_like(moment: datetime, like: str, order: Order, style: frozenset[str]) -> str:
+    """Return a moment as text, in the style of another: its marks, its parts, its precision.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def written_like(moment: datetime, like: str, order: Order, manner: frozenset[st
         A text that `moment_of` reads in this order.
     order
         Of year, month and day.
-    manner
+    style
         What `manner_of` says of the texts of the column.
     """
     text = like.strip()
@@ -200,18 +200,18 @@ def written_like(moment: datetime, like: str, order: Order, manner: frozenset[st
     named = not match[month].isdecimal()
     digits = len(match["fraction"] or "")
     parts = {
-        "weekday": _named(_WEEKDAYS[moment.weekday()], match["weekday"], manner),
+        "weekday": _named(_WEEKDAYS[moment.weekday()], match["weekday"], style),
         year: f"{moment.year:04}"[-len(match[year]) :],
-        month: _padded(moment.month, "date", manner),
-        day: _padded(moment.day, "date", manner),
-        "hour": _padded(hour, "hour", manner),
+        month: _padded(moment.month, "date", style),
+        day: _padded(moment.day, "date", style),
+        "hour": _padded(hour, "hour", style),
         "minute": f"{moment.minute:02}",
         "seconds": f"{moment.second:02}",
         "fraction": f"{moment.microsecond:06}".ljust(digits, "0")[:digits],
         "half": _half(moment.hour, match["half"]),
     }
     if named:
-        parts[month] = _named(_MONTHS[moment.month - 1], match[month], manner)
+        parts[month] = _named(_MONTHS[moment.month - 1], match[month], style)
     for name in sorted(parts, key=match.start, reverse=True):
         if match[name] is not None:
             text = text[: match.start(name)] + parts[name] + text[match.end(name) :]
@@ -219,7 +219,7 @@ def written_like(moment: datetime, like: str, order: Order, manner: frozenset[st
 
 
 def shape_of(text: str) -> str:
-    """Return a text with all digits the same: dates of one manner have few shapes."""
+    """Return a text with all digits the same: dates of one style have few shapes."""
     return text.strip().translate(_ZEROS)
 
 
@@ -234,14 +234,14 @@ def manner_of(shape: str) -> set[str]:
     return found | ({"full"} if any(len(match[place]) > 4 for place in places) else set())
 
 
-def _padded(number: int, name: str, manner: frozenset[str]) -> str:
-    return str(number) if name in manner else f"{number:02}"
+def _padded(number: int, name: str, style: frozenset[str]) -> str:
+    return str(number) if name in style else f"{number:02}"
 
 
-def _named(name: str, like: str | None, manner: frozenset[str]) -> str:
+def _named(name: str, like: str | None, style: frozenset[str]) -> str:
     if like is None:
         return ""
-    name = name if len(like) > 3 or "full" in manner else name[:3]
+    name = name if len(like) > 3 or "full" in style else name[:3]
     return name.upper() if like.isupper() else name if like.islower() else name.capitalize()
 
 

@@ -25,8 +25,8 @@ _decode = msgspec.json.Decoder().decode
 _Strings = tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]
 
 
-class _Usual(msgspec.Struct, forbid_unknown_fields=True):
-    """A record with the usual fields and no others, which msgspec can check as it reads."""
+class _Plain(msgspec.Struct, forbid_unknown_fields=True):
+    """A record with the plain fields and no others, which msgspec can check as it reads."""
 
     events: _Strings | None = None
     steps: _Strings | None = None
@@ -69,7 +69,7 @@ class Records:
         problem = f"{shown(record)} is not a narrative; expected an object or a list"
         raise InputError(problem, hint='write it as {"events": ["…", "…"]}')
 
-    def usual(self, record: _Usual) -> Narrative:
+    def plain(self, record: _Plain) -> Narrative:
         """Return the narrative of a record that is known to be whole."""
         events, name = record.events, record.id
         shared = None if events is None else tuple(map(self._seen.setdefault, events, events))
@@ -118,21 +118,21 @@ def read_jsonl(source: Source, domain: str) -> Corpus:
 def narratives_of_lines(source: Source, domain: str, before: int = 0) -> Iterator[Narrative]:
     """Go through the narratives of a file of one JSON object a line; lines before it count, too."""
     records = Records(domain)
-    decode_usual = msgspec.json.Decoder(_Usual).decode
-    usual = True
+    decode_plain = msgspec.json.Decoder(_Plain).decode
+    plain = True
     for number, line in enumerate(source.lines(newline="\n"), start=before + 1):
         if line.isspace():
             continue
-        # Files of usual records go 1.4 times as fast. Where one is not, the slow way says why not,
+        # Files of plain records go 1.4 times as fast. Where one is not, the slow way says why not,
         # or finds other fields in it, as it then will in the lines that follow.
-        if usual:
+        if plain:
             try:
-                record = decode_usual(line)
-                usual = record.is_whole
+                record = decode_plain(line)
+                plain = record.is_whole
             except (ValueError, RecursionError):
-                usual = False
-        if usual:
-            yield records.usual(record)
+                plain = False
+        if plain:
+            yield records.plain(record)
         else:
             yield narrative_of_line(line, records, f"{source.name} line {number}")
 

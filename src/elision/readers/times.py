@@ -77,7 +77,7 @@ class Dated:
         return _ZONED if self._zoned else _LOCAL, microseconds(found)
 
     def note(self, values: Iterable[object]) -> None:
-        """Learn from the values of a column in which manner they are written."""
+        """Learn from the values of a column how they are written."""
         shapes = {shape_of(value) for value in values if isinstance(value, str)}
         found = self._manner.union(*map(manner_of, shapes))
         self._manner = found

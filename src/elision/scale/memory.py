@@ -12,7 +12,7 @@ GIBIBYTE = 1 << 30
 LEAST = 16 * MEBIBYTE
 """Less is not enough to read anything in."""
 
-USUAL = GIBIBYTE
+DEFAULT = GIBIBYTE
 """What is used if nothing is said."""
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b)?\s*", re.IGNORECASE)

@@ -8,8 +8,6 @@ and buckets are work for `elision.scale.engine`.
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elision import _threads
-from elision._files import file_names, one_writer, shown_path
+from elision._files import file_names, one_writer, replace_folder, shown_path, temporary_folder_in
 from elision.errors import InputError
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
@@ -36,7 +34,7 @@ from elision.scale._spill import (
     spill,
     taken,
 )
-from elision.scale.memory import USUAL, parsed, written
+from elision.scale.memory import DEFAULT, parsed, written
 from elision.scale.packed_corpus import (
     HEADER,
     PackedCorpus,
@@ -126,7 +124,7 @@ def pack(
     files: str | os.PathLike[str] | Iterable[Any],
     folder: str | os.PathLike[str],
     *,
-    memory: str | int = USUAL,
+    memory: str | int = DEFAULT,
     format: str | None = None,  # noqa: A002 - the word that users know
     domain: str | None = None,
     case: str | None = None,
@@ -173,7 +171,7 @@ def pack(
         size = sum(one.path.stat().st_size for _, one in spills)
         _write(spills, scratch, each)
         with one_writer(scratch.parent):
-            _put(scratch / MADE, target)
+            replace_folder(scratch / MADE, target, scratch)
             made = packed_in(target)
     pieces = len(plan.slices) + len(plan.rows) + len(plan.told)
     return Packing(made, limit, len(several), pieces, size, tuple(plan.whole))
@@ -339,20 +337,9 @@ def _is_ours(folder: Path) -> bool:
 @contextmanager
 def _scratch(target: Path) -> Iterator[Path]:
     """Make a folder beside the target that is gone in the end, whatever happens."""
-    folder = target.resolve().parent / f".elision-{secrets.token_hex(8)}"
     try:
-        folder.mkdir()
-        yield folder
+        with temporary_folder_in(target.resolve().parent) as folder:
+            yield folder
     except OSError as error:
         problem = f"cannot be written: {error.strerror or error}"
         raise InputError(problem, where=shown_path(target)) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _put(made: Path, target: Path) -> None:
-    """Give what was made the name of the target; what was there goes, as a whole."""
-    old = made.with_name("old")
-    if target.exists():
-        target.replace(old)
-    made.replace(target)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from elision.serve import api as api
     from elision.serve import app as app
     from elision.serve import command as command
+    from elision.serve import connection as connection
     from elision.serve import following as following
     from elision.serve import guard as guard
     from elision.serve import jobs as jobs

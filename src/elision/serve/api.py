@@ -14,7 +14,7 @@ from elision.ask.declared import DECLARED
 from elision.errors import ElisionError, InputError
 from elision.serve import card, messages, pictures, questions
 from elision.serve.describe import details, listed
-from elision.serve.guard import TooLarge, body_of
+from elision.serve.guard import HEADERS, Packed, TooLarge, body_of
 from elision.serve.lines import GAPS, understood
 from elision.serve.outlines import outlined
 from elision.serve.restore import restore
@@ -267,7 +267,7 @@ def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
             messages.Filled(
                 said[one.position].line,
                 [messages.Answer(each.event, each.probability) for each in one.answers],
-                one.usual,
+                one.fallback,
             )
             for one in found
         ]
@@ -304,6 +304,8 @@ async def limited(request: Request, most: int) -> bytes:
     """Read a body, or refuse it."""
     try:
         return await body_of(request, most)
+    except Packed:
+        raise HTTPException(400, "the body is compressed, expected it as it is") from None
     except TooLarge:
         raise HTTPException(413, f"too large, expected at most {most} bytes") from None
     except TimeoutError:
@@ -340,10 +342,18 @@ async def refused(_request: Request, error: Exception) -> Response:
     return reply(messages.Problem(str(error)), 400)
 
 
+async def broken(_request: Request, _error: Exception) -> Response:
+    """Answer where the server itself is wrong; the error goes to its terminal."""
+    answer = reply(messages.Problem("something is wrong in the server"), 500)
+    answer.headers.update(HEADERS)  # sent outside of the guard
+    return answer
+
+
 REFUSALS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
     HTTPException: refused,
     InputError: refused,
     ElisionError: refused,
+    Exception: broken,
 }
 
 __all__ = ["REFUSALS", "Api", "Route"]

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, WebSocketRoute
+from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
-from starlette.staticfiles import StaticFiles
+from starlette.routing import WebSocketRoute
 
 import elision as el
 from elision.serve import outlines, pictures
@@ -29,6 +28,14 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).with_name("static")
 
+KINDS = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+"""What files of the page are, whatever a machine's own tables say."""
+
 
 def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     """Return the application that serves these scripts at this host."""
@@ -36,9 +43,16 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     sockets = Sockets(shelf)
     described = msgspec.json.encode(document(routes, el.__version__))
     drawings = (pictures.style() + outlines.style()).encode()
+    html, files = _page(), {path.name: path.read_bytes() for path in STATIC.iterdir()}
 
     async def page(_request: Request) -> Response:
-        return FileResponse(STATIC / "index.html")
+        return Response(html, media_type="text/html")
+
+    async def static(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in files:
+            return Response(status_code=404)
+        return Response(files[name], media_type=KINDS[Path(name).suffix])
 
     async def openapi(_request: Request) -> Response:
         return Response(described, media_type=JSON)
@@ -54,8 +68,16 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
             *(StarletteRoute(route.path, route.handle, methods=[route.method]) for route in routes),
             WebSocketRoute(PATH, sockets.follow),
             StarletteRoute(PATH, sockets.plain),
-            Mount("/static", StaticFiles(directory=STATIC)),
+            StarletteRoute("/static/{name}", static),
         ],
         middleware=[Middleware(Guard, host=host)],
         exception_handlers=REFUSALS,
     )
+
+
+def _page() -> str:
+    """The page, its modules named at once: else a browser finds them one after the other."""
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    modules = sorted(path.name for path in STATIC.glob("*.js"))
+    links = "".join(f'  <link rel="modulepreload" href="/static/{name}">\n' for name in modules)
+    return text.replace("</head>", f"{links}</head>", 1)

@@ -64,7 +64,7 @@ def browse(held: Held, wanted: Browsing) -> Matrix:
 
 
 def _fitting(tellings: Tellings, wanted: Browsing) -> NDArray[np.bool_]:
-    fits = tellings.usual(wanted.paths)
+    fits = tellings.frequent(wanted.paths)
     if wanted.step:
         fits = fits & tellings.with_step(wanted.step, wanted.part)
     if wanted.gap is not None:

@@ -73,18 +73,18 @@ def card_of(held: Held, sharing: messages.Sharing) -> Card:
     found = restore(held, messages.Asking(sharing.telling, finished=sharing.finished))
     rows: list[Row] = []
     for place, gap in enumerate(found.gaps):
-        rows += _left_out(outline, gap, found.steps, sharing.least)
+        rows += _left_out(outline, gap, found.steps, sharing.min_probability)
         for line in found.lines[place : place + 1]:
             if line.kind != "blank":
                 rows.append(Row(cleaned(line.text), None))
     told = sum(row.unsaid is None for row in rows)
-    unsaid = sum(not one.lines and one.unsaid >= sharing.least for one in found.steps)
+    unsaid = sum(not one.lines and one.unsaid >= sharing.min_probability for one in found.steps)
     return Card(
         cleaned(held.name),
         f"{_counted(told, 'line')} told, {_counted(unsaid, 'step')} left unsaid",
         rows,
         found.judged.summary if found.judged else "",
-        _laid(found, sharing.least),
+        _laid(found, sharing.min_probability),
     )
 
 
@@ -157,10 +157,10 @@ def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
 
 
 def _left_out(
-    outline: Outline, gap: messages.Gap, steps: Sequence[messages.StepNow], least: float
+    outline: Outline, gap: messages.Gap, steps: Sequence[messages.StepNow], min_probability: float
 ) -> list[Row]:
-    shown = [step for step in gap.steps if steps[step].unsaid >= least]
-    if gap.something < least or not gap.steps:
+    shown = [step for step in gap.steps if steps[step].unsaid >= min_probability]
+    if gap.something < min_probability or not gap.steps:
         return []
     shown = shown or sorted(gap.steps, key=lambda step: -steps[step].unsaid)[:1]
     text = (
@@ -172,15 +172,15 @@ def _left_out(
 def _worded(outline: Outline, shown: Sequence[int], steps: Sequence[messages.StepNow]) -> str:
     """Say which steps: "surely this and that; perhaps this (11%)", as the page does."""
     parts, most = [], float("inf")
-    for word, least, last in WORDS:
-        here = [step for step in shown if least <= steps[step].unsaid < most]
+    for word, min_probability, last in WORDS:
+        here = [step for step in shown if min_probability <= steps[step].unsaid < most]
         named = [
             spoken(outline, step) + ("" if word == SURELY else f" ({_chance(steps[step].unsaid)})")
             for step in here
         ]
         if named:
             parts.append(f"{word} {_listed(named, last)}")
-        most = least
+        most = min_probability
     return "; ".join(parts)
 
 
@@ -193,13 +193,13 @@ def _chance(probability: float) -> str:
     return percent(min(probability, SUREST))
 
 
-def _laid(found: messages.Restored, least: float) -> Laid:
+def _laid(found: messages.Restored, min_probability: float) -> Laid:
     states: list[State] = []
     for one in found.steps:
         if one.lines:
             states.append("astray" if one.astray else "told")
         else:
-            states.append("unsaid" if one.unsaid >= least else "faded")
+            states.append("unsaid" if one.unsaid >= min_probability else "faded")
     strange = [line.text for line in found.lines if line.kind == "unknown"]
     return Laid(
         tuple(states),

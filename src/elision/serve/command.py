@@ -35,8 +35,6 @@ BROWSER_DELAY = 0.5
 PATIENCE = 3
 """Seconds for requests to end after Ctrl-C."""
 
-MOST_CONNECTIONS = 1000
-
 
 def serve(
     scripts: Sequence[Path],
@@ -212,7 +210,7 @@ def _run(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
-        limit_concurrency=MOST_CONNECTIONS,
+        http=page.connection.Connection,
         ws="wsproto",
         ws_max_size=page.api.MOST_ASKED,
         ws_per_message_deflate=False,

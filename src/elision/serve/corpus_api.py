@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,16 +11,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from elision import files
 from elision.errors import InputError
 from elision.serve import corpus_messages as messages
 from elision.serve.api import Route, asked, held_of, limited, reply
 from elision.serve.browsing import browse
 from elision.serve.shelf import title_of
 from elision.serve.tellings import Tellings
+from elision.serve.uploads import CrowdedError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -45,7 +46,7 @@ class CorpusApi:
     def routes(self) -> list[Route]:
         """Return all ways to ask."""
         job, upload = "/api/learning/{job}", "/api/uploads/{upload}"
-        asked_with, sent = (400, 404, 408, 413), (400, 408, 413)
+        asked_with, sent = (400, 404, 408, 413), (400, 408, 413, 503)
         choices, looked = messages.Choices, messages.Looked
         return [
             Route(
@@ -73,7 +74,7 @@ class CorpusApi:
                 "Look at a file again, with other columns, or as sentences or events",
                 takes=choices,
                 gives=looked,
-                refuses=asked_with,
+                refuses=(*asked_with, 503),
             ),
             Route(
                 "POST",
@@ -92,7 +93,7 @@ class CorpusApi:
                 "Show the tellings of a file beside a script",
                 takes=choices,
                 gives=messages.Opened,
-                refuses=asked_with,
+                refuses=(*asked_with, 503),
             ),
             Route(
                 "POST",
@@ -100,7 +101,7 @@ class CorpusApi:
                 self.open_script,
                 "Put a script file on the list",
                 gives=messages.Opened,
-                refuses=(400, 404),
+                refuses=(400, 404, 503),
             ),
             Route(
                 "GET",
@@ -154,13 +155,16 @@ class CorpusApi:
     async def send(self, request: Request) -> Response:
         """Keep a file and look at it."""
         name = _name(request)
-        upload = self._jobs.uploads.keep(await limited(request, MOST_UPLOADED), name)
-        return await self._looked(upload, messages.Choices())
+        with self._room():
+            upload = self._jobs.uploads.keep(await limited(request, MOST_UPLOADED), name)
+            return await self._looked(upload, messages.Choices())
 
     async def look(self, request: Request) -> Response:
         """Look at a file again."""
         upload = self._upload(request)
-        return await self._looked(upload, await asked(request, messages.Choices))
+        choices = await asked(request, messages.Choices)
+        with self._room():
+            return await self._looked(upload, choices)
 
     async def learn_from(self, request: Request) -> Response:
         """Start a learning job from a file that was sent."""
@@ -174,14 +178,16 @@ class CorpusApi:
         """Show the tellings of a file beside a script."""
         upload, held = self._upload(request), held_of(self._shelf, request)
         choices = await asked(request, messages.Choices)
-        corpus = await self._jobs.uploads.tellings(upload, choices, held)
+        with self._room():
+            corpus = await self._jobs.uploads.tellings(upload, choices, held)
         held.tellings = await run_in_threadpool(Tellings, held.script, corpus)
         return reply(messages.Opened(held.id, len(corpus)))
 
     async def open_script(self, request: Request) -> Response:
         """Put a script file on the list."""
         upload = self._upload(request)
-        script = await run_in_threadpool(files.script.load, upload.path)
+        with self._room():
+            script = await self._jobs.uploads.script(upload)
         name = title_of(script, upload.name)
         held = self._shelf.add(script, name, learned=True, source=upload.name)
         return reply(messages.Opened(held.id, 0))
@@ -191,7 +197,8 @@ class CorpusApi:
         name = _name(request)
         if self._jobs.busy:
             raise HTTPException(409, BUSY)
-        content = await limited(request, MOST_UPLOADED)
+        with self._room():
+            content = await limited(request, MOST_UPLOADED)
         if self._jobs.busy:  # another one came meanwhile
             raise HTTPException(409, BUSY)
         return reply(self._jobs.start(content, name).message(), 202)
@@ -216,6 +223,14 @@ class CorpusApi:
         job = self._job(request)
         await self._jobs.stop(job)
         return reply(job.message())
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        try:
+            with self._jobs.uploads.room():
+                yield
+        except CrowdedError as error:
+            raise HTTPException(503, str(error)) from None
 
     async def _looked(self, upload: Upload, choices: messages.Choices) -> Response:
         """What a file seems to be, also if that is nothing."""

@@ -53,6 +53,10 @@ class TooLarge(Exception):  # noqa: N818 - it is a size, not a fault of ours
     """A body has more bytes than are taken."""
 
 
+class Packed(Exception):  # noqa: N818
+    """A body is compressed: how large it is would be known only later."""
+
+
 class Guard:
     """Refuses requests that were not made for this server or come from another site.
 
@@ -73,18 +77,11 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] in ("http.response.start", "websocket.http.response.start"):
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
         problem = self._problem(scope)
         if problem is None:
-            await self._app(scope, receive, send_with_headers)
+            await self._app(scope, receive, with_headers(scope, send))
         else:
-            await JSONResponse({"problem": problem}, 403)(scope, receive, send_with_headers)
+            await refuse(problem, 403)(scope, receive, send)
 
     def _problem(self, scope: Scope) -> str | None:
         headers = Headers(scope=scope)
@@ -111,6 +108,39 @@ class Guard:
             return False
         # Names can be made to point here, addresses cannot.
         return name in self._names or is_loopback(name) or (self._open and _is_address(name))
+
+
+def with_headers(scope: Scope, send: Send) -> Send:
+    """Send with the headers that every response carries, also where no socket is opened."""
+    accepted = False
+
+    async def send_with_headers(message: Message) -> None:
+        nonlocal accepted
+        accepted = accepted or message["type"] == "websocket.accept"
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        elif message["type"] == "websocket.close" and not accepted:
+            await refuse("there is no such socket", 403)(scope, _nothing, send)
+            return
+        await send(message)
+
+    return send_with_headers
+
+
+def refuse(problem: str, status: int) -> ASGIApp:
+    """Return an application that says why a request is refused."""
+
+    async def refusing(scope: Scope, receive: Receive, send: Send) -> None:
+        response = JSONResponse({"problem": problem}, status)
+        await response(scope, receive, with_headers(scope, send))
+
+    return refusing
+
+
+async def _nothing() -> Message:
+    return {"type": "websocket.disconnect"}
 
 
 def is_loopback(host: str) -> bool:
@@ -142,11 +172,16 @@ async def body_of(request: Request, most: int) -> bytes:
 
     Raises
     ------
+    Packed
+        If it would have to be unpacked first.
     TooLarge
         As soon as that is clear.
     TimeoutError
         If it takes too long.
     """
+    packed = request.headers.get("content-encoding", "identity")
+    if packed.strip().casefold() != "identity":
+        raise Packed
     said = request.headers.get("content-length", "")
     if said.isascii() and said.isdigit() and int(said) > most:
         raise TooLarge

@@ -52,7 +52,7 @@ class Job:
         self.scripts: list[str] = []
         self.said: list[dict[str, Any]] = []
         self.stopping = False
-        self._news = asyncio.Condition()
+        self._news = asyncio.Event()
         self._began = time.monotonic()
 
     def message(self) -> messages.Job:
@@ -73,11 +73,11 @@ class Job:
         """How long ago it began."""
         return time.monotonic() - self._began
 
-    async def say(self, word: dict[str, Any]) -> None:
+    def say(self, word: dict[str, Any]) -> None:
         """Keep a word with its time, and wake those who listen."""
         self.said.append({**word, "at": round(self.seconds, 2)})
-        async with self._news:
-            self._news.notify_all()
+        self._news.set()
+        self._news = asyncio.Event()
 
     async def listen(self, start: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]] | None]:
         """Give everything said from ``start`` on, until the job ends; None now and then."""
@@ -89,10 +89,10 @@ class Job:
                 yield place, word
             if self.state != "running":
                 return
-            async with self._news:
-                if place == len(self.said) and self.state == "running":
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(self._news.wait(), KEEP_ALIVE)
+            # No lock: who listens may leave at any moment, and must hold up nobody.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(KEEP_ALIVE):
+                    await self._news.wait()
             if place == len(self.said):
                 yield None
 
@@ -172,7 +172,7 @@ class Jobs:
             worker.kill()
         shutil.rmtree(job.folder, ignore_errors=True)
         job.state = "stopped" if job.stopping else "failed" if job.problem else "done"
-        await job.say({"kind": "end", "state": job.state, "problem": job.problem})
+        job.say({"kind": "end", "state": job.state, "problem": job.problem})
 
     async def _hear(self, job: Job, word: dict[str, Any]) -> None:
         if word["kind"] == "learned":
@@ -182,7 +182,7 @@ class Jobs:
             job.scripts.append(held.id)
             word = {**word, "script": held.id, "name": held.name}
         if word["kind"] != "done":
-            await job.say(word)
+            job.say(word)
 
 
 def _loaded(folder: Path, word: dict[str, Any]) -> tuple[Script, Tellings]:

@@ -37,11 +37,11 @@ class Asking(Struct, forbid_unknown_fields=True):
 
 
 class Sharing(Struct, forbid_unknown_fields=True):
-    """A telling to be shared; what is less probable than ``least`` is left out."""
+    """A telling to be shared; what is less probable than ``min_probability`` is left out."""
 
     telling: Telling
     finished: bool = True
-    least: Share = 0.5
+    min_probability: Share = 0.5
     theme: Theme = "auto"
 
 
@@ -60,10 +60,10 @@ class Identifying(Struct, forbid_unknown_fields=True):
 
 
 class Drawing(Struct, forbid_unknown_fields=True):
-    """How a script is to be drawn; without ``least`` as much is shown as one can read."""
+    """How a script is to be drawn; without ``min_share`` as much is shown as one can read."""
 
     telling: Telling = []
-    least: Share | None = None
+    min_share: Share | None = None
     direction: Direction = "LR"
     theme: Theme = "auto"
 
@@ -226,10 +226,10 @@ class Path(Struct):
 
 
 class Drawn(Struct):
-    """A drawing for the page. ``least`` is what was used: more than asked if too much came."""
+    """A drawing for the page. ``min_share`` is what was used: more than asked if too much came."""
 
     svg: str
-    least: float
+    min_share: float
     hidden_states: int
     hidden_edges: int
 
@@ -285,11 +285,11 @@ class Outlined(Struct):
 
 
 class Filled(Struct):
-    """Ranked answers for one gap; ``usual`` if they do not depend on the rest of the telling."""
+    """Ranked answers for one gap; ``fallback`` if they do not depend on the rest of the telling."""
 
     position: int
     answers: list[Answer]
-    usual: bool
+    fallback: bool
 
 
 class Fillings(Struct):

@@ -21,6 +21,7 @@ REASONS = {
     408: "The body took too long to come",
     409: "Another job is running",
     413: "The body is too large",
+    503: "Too many files at once",
 }
 SOCKETS: dict[str, dict[str, Any]] = {
     "/api/follow": {

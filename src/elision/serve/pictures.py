@@ -33,8 +33,8 @@ STEPS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 def drawing(held: Held, wanted: Drawing) -> Drawn:
     """Draw a script for the page, which has the style sheet itself."""
     if any(wanted.telling):
-        return _drawn(_picture(held, wanted, ""), asked=wanted.least is not None)
-    return _plain(held, wanted.least, wanted.direction)
+        return _drawn(_picture(held, wanted, ""), asked=wanted.min_share is not None)
+    return _plain(held, wanted.min_share, wanted.direction)
 
 
 def small(held: Held) -> Drawn:
@@ -65,28 +65,28 @@ def style() -> str:
     return f".elision-script {{ {colours} }}{RULES}"
 
 
-def bounded(script: Script, least: float | None) -> float | None:
+def bounded(script: Script, min_share: float | None) -> float | None:
     """Return the threshold, or the next one that leaves few enough edges."""
-    if least is None:
+    if min_share is None:
         return None
     for step in STEPS:
-        value = max(step, least)
-        if len(select(script, least=value).passages) <= MOST_EDGES:
+        value = max(step, min_share)
+        if len(select(script, min_share=value).passages) <= MOST_EDGES:
             return value
     return 1.0
 
 
-def _bounded(held: Held, least: float | None) -> float | None:
-    return held.remember(("least", least), lambda: bounded(held.script, least))
+def _bounded(held: Held, min_share: float | None) -> float | None:
+    return held.remember(("min_share", min_share), lambda: bounded(held.script, min_share))
 
 
-def _plain(held: Held, least: float | None, direction: Direction) -> Drawn:
+def _plain(held: Held, min_share: float | None, direction: Direction) -> Drawn:
     def draw() -> Drawn:
-        value = _bounded(held, least)
-        found = picture(held.script, least=value, direction=direction, title="")
-        return _drawn(found, asked=least is not None)
+        value = _bounded(held, min_share)
+        found = picture(held.script, min_share=value, direction=direction, title="")
+        return _drawn(found, asked=min_share is not None)
 
-    return held.remember(("drawing", least, direction), draw)
+    return held.remember(("drawing", min_share, direction), draw)
 
 
 def _picture(held: Held, wanted: Drawing, title: str) -> Picture:
@@ -94,7 +94,7 @@ def _picture(held: Held, wanted: Drawing, title: str) -> Picture:
     return picture(
         script,
         telling=_told(script, held, wanted.telling) or None,
-        least=_bounded(held, wanted.least),
+        min_share=_bounded(held, wanted.min_share),
         direction=wanted.direction,
         title=title,
         unknown="ignore",
@@ -118,7 +118,7 @@ def _drawn(found: Picture, *, asked: bool) -> Drawn:
     hidden = found.hidden_states + found.hidden_edges > 0
     return Drawn(
         svg(found, styled=False),
-        found.least if hidden or asked else 0.0,
+        found.min_share if hidden or asked else 0.0,
         found.hidden_states,
         found.hidden_edges,
     )

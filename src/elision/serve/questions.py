@@ -38,7 +38,7 @@ def takes(question: Declared) -> type[msgspec.Struct]:
     fields: list[Any] = [
         ("telling", Telling),
         ("unknown", Literal["error", "ignore"], "error"),
-        *((one.name, _kind(one), one.usual) for one in question.options),
+        *((one.name, _kind(one), one.default) for one in question.options),
     ]
     return msgspec.defstruct(
         f"Ask{question.name.capitalize()}",
@@ -52,8 +52,8 @@ def takes(question: Declared) -> type[msgspec.Struct]:
 def _kind(option: Option) -> Any:
     if option.kind is list:
         return Telling | None
-    most = MOST_ANSWERS if option.most is None else option.most
-    return Annotated[option.kind, msgspec.Meta(ge=option.least, le=most)]
+    most = MOST_ANSWERS if option.maximum is None else option.maximum
+    return Annotated[option.kind, msgspec.Meta(ge=option.minimum, le=most)]
 
 
 def answer(held: Held, asking: Any, question: Declared) -> Answered:

@@ -11,6 +11,8 @@ from elision.files.library import claims_to_be_script
 from elision.readers import read
 from elision.readers.columns import likely
 from elision.readers.preview import preview
+from elision.readers.source import opened
+from elision.readers.table import parquet_file
 from elision.readers.wide import WIDE, looks_wide, read_wide
 from elision.serve.corpus_messages import Choices, Columns, Domain, Looked
 from elision.values.corpus import Corpus
@@ -26,6 +28,14 @@ Done = TypeVar("Done")
 MOST_DOMAINS = 20
 MOST_NARRATIVES = 20_000
 LONGEST_NARRATIVE = 500
+
+MOST_ROWS = 2_000_000
+"""Of a Parquet file, whose rows may take next to no room."""
+
+PARQUET = b"PAR1"
+
+MOST_CELLS = 1 << 22
+"""Of a script that is opened: states by states and events."""
 
 VARIED = 0.5
 WORDY = 3.0
@@ -48,8 +58,13 @@ def look(source: Path, name: str, choices: Choices) -> Looked:
         If it is nothing that can be learned from, whatever is chosen.
     """
     if source.suffix == ".json" and claims_to_be_script(source):
-        files.script.load(source)
+        script = files.script.load(source)
+        cells = script.size * (script.size + len(script.events))
+        if cells > MOST_CELLS:
+            sizes = f"{script.size - 2} states and {len(script.events)} events"
+            raise InputError(f"a script of {sizes}, which is too large for the page", where=name)
         return Looked("", name, "script", "script")
+    _check_rows(source, name)
     seen = _in_words_of(source, name, lambda: preview(source))
     found = Looked("", name, "tellings", seen.format, columns=seen.columns, rows=seen.rows)
     if seen.columns:
@@ -88,6 +103,7 @@ def tellings(source: Path, name: str, choices: Choices) -> Corpus:
         for role in columns.__struct_fields__
         if getattr(columns, role) is not None
     }
+    _check_rows(source, name)
     if choices.each_row:
         corpus = _in_words_of(source, name, lambda: read_wide(source, preview(source).format))
     else:
@@ -195,6 +211,18 @@ def _check(corpus: Corpus, name: str) -> None:
         if number > most:
             hint = "learn from it with `elision learn`"
             raise InputError(f"{number} {what}, expected at most {most}", where=name, hint=hint)
+
+
+def _check_rows(source: Path, name: str) -> None:
+    """Refuse a Parquet file that says itself that it unpacks to too much."""
+    with source.open("rb") as file:
+        if file.read(len(PARQUET)) != PARQUET:
+            return
+    with opened(source, "utf-8") as packed:
+        rows = _in_words_of(source, name, lambda: parquet_file(packed).metadata.num_rows)
+    if rows > MOST_ROWS:
+        hint = "learn from it with `elision learn`"
+        raise InputError(f"{rows} rows, expected at most {MOST_ROWS}", where=name, hint=hint)
 
 
 def _in_words_of(source: Path, name: str, work: Callable[[], Done]) -> Done:

@@ -142,7 +142,7 @@ class Tellings:
             return np.array([(first, last) in pairwise(path) for path in ended], bool)
         return np.array([_comes_after(path, first, last) for path in ended], bool)
 
-    def usual(self, share: float) -> NDArray[np.bool_]:
+    def frequent(self, share: float) -> NDArray[np.bool_]:
         """The most frequent variants that make up this share of the tellings, at least one."""
         before = np.cumsum(self.counts) - self.counts
         return np.asarray(before < max(share * self.counts.sum(), 1) - 1e-9)
@@ -235,7 +235,7 @@ def _by_states(script: Script, variants: Sequence[Variant]) -> Laid:
         told = [steps[step] for step in path]
         aside = set(script.align(told).spurious)
         kept = [event for place, event in enumerate(told) if place not in aside]
-        for gap in script.between(kept, least=0.0).gaps:
+        for gap in script.between(kept, min_probability=0.0).gaps:
             for event in gap.unsaid:
                 column = number[event.event]
                 unsaid[row, column] = 1 - (1 - unsaid[row, column]) * (1 - event.probability)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from elision import files
 from elision.errors import InputError
 from elision.readers import read
 from elision.readers.formats import SUFFIXES
+from elision.readers.source import GZIP
 from elision.serve.corpus_messages import Choices, Looked
 from elision.serve.process import answer
 from elision.serve.worker import Plan
@@ -25,12 +27,20 @@ if TYPE_CHECKING:
 
     from elision.serve.shelf import Held
     from elision.values.corpus import Corpus
+    from elision.values.script import Script
 
 MOST_UPLOADS = 8
 """Files that are kept; the oldest goes first."""
 
 SECONDS = 120.0
 """How long it may take to look at a file."""
+
+MOST_AT_ONCE = 8
+"""Files that are being sent or looked at; others are told to come again later."""
+
+
+class CrowdedError(InputError):
+    """Too many files at once."""
 
 
 class Upload(NamedTuple):
@@ -47,7 +57,26 @@ class Uploads:
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._kept: OrderedDict[str, Upload] = OrderedDict()
+        self._scripts: set[str] = set()
         self._turn = asyncio.Lock()
+        self._at_once = 0
+
+    @contextmanager
+    def room(self) -> Iterator[None]:
+        """Make sure that few files are worked on at once: each may be large.
+
+        Raises
+        ------
+        CrowdedError
+            If there are too many.
+        """
+        if self._at_once >= MOST_AT_ONCE:
+            raise CrowdedError(f"{MOST_AT_ONCE} files are being looked at, try again later")
+        self._at_once += 1
+        try:
+            yield
+        finally:
+            self._at_once -= 1
 
     def keep(self, content: bytes, filename: str) -> Upload:
         """Keep the content of a file; its name says only what kind of file it is.
@@ -55,7 +84,7 @@ class Uploads:
         Raises
         ------
         InputError
-            If that is none of the kinds that can be read.
+            If that is none of the kinds that can be read, or the file is packed.
         """
         name = Path(filename.replace("\\", "/")).name
         suffix = Path(name).suffix.lower()
@@ -63,12 +92,15 @@ class Uploads:
             expected = ", ".join(SUFFIXES)
             problem = f"a file of the kind {suffix[:20] or 'without suffix'!r}"
             raise InputError(f"{problem}, expected one of {expected}")
+        if content.startswith(GZIP):
+            raise InputError("the file is packed with gzip", hint="unpack it first")
         path = self.folder() / f"tellings{suffix}"
         path.write_bytes(content)
         upload = Upload(secrets.token_urlsafe(12), Path(name).stem[:100] or "tellings", path)
         self._kept[upload.id] = upload
         while len(self._kept) > MOST_UPLOADS:
-            _, old = self._kept.popitem(last=False)
+            number, old = self._kept.popitem(last=False)
+            self._scripts.discard(number)
             shutil.rmtree(old.path.parent, ignore_errors=True)
         return upload
 
@@ -89,7 +121,21 @@ class Uploads:
             word = await self._answer(plan, "looked")
         found = msgspec.convert(word["found"], Looked)
         found.upload = upload.id
+        if found.kind == "script":
+            self._scripts.add(upload.id)
         return found
+
+    async def script(self, upload: Upload) -> Script:
+        """Return the script of a file that the worker has found to be one.
+
+        Raises
+        ------
+        InputError
+            If it is none, or too large for the page.
+        """
+        if upload.id not in self._scripts and (await self.look(upload, Choices())).kind != "script":
+            raise InputError("no script file", where=upload.name)
+        return await asyncio.to_thread(files.script.load, upload.path)
 
     async def tellings(self, upload: Upload, choices: Choices, held: Held) -> Corpus:
         """Return the tellings of a file as events of a script."""

@@ -65,8 +65,8 @@ def _rarity(script: Script, found: Conformance) -> str:
     """Say how many usual tellings are as odd as an odd one."""
     if not found.odd or found.p_value is None:
         return ""
-    usual = None if script.telling is None else script.telling.usual
-    count = 0 if usual is None else len(usual.oddness)
+    calibration = None if script.telling is None else script.telling.calibration
+    count = 0 if calibration is None else len(calibration.oddness)
     if count and round(found.p_value * (count + 1)) <= 1:
         return f"None of the {count} tellings that it was compared with is as unusual."
     if found.p_value < RARE:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +35,8 @@ MEMORY = 6 << 30
 """Bytes of address space that learning may take."""
 
 NICENESS = 10
+WATCHING = 0.5
+"""Seconds after which the worker looks whether there still is a server."""
 
 FINDING_EVENTS = 0.7
 """Share of the time that it takes to find the events behind sentences, before they are learned."""
@@ -57,6 +61,7 @@ def main(arguments: list[str]) -> int:
     """Do what is planned, and tell of it."""
     plan = msgspec.json.decode(Path(arguments[0]).read_bytes(), type=Plan)
     _be_modest()
+    end_with_server()
     try:
         {"look": look, "learn": learn, "tell": bring}[plan.do](plan, _tell)
     except ElisionError as error:
@@ -98,7 +103,7 @@ def learn(plan: Plan, tell: Tell) -> None:
         heard = pipeline.learning.as_events(part, plan.choices.names)
         learner = pipeline.learning.fit_default(el.ScriptLearner(), heard, title, work.stage)
         path = folder / f"script-{number}.json"
-        learner.script_.noted(**heard.notes(title)).save(path)
+        learner.script_.annotated(**heard.notes(title)).save(path)
         tellings = folder / f"tellings-{number}.jsonl"
         _as_learned(part, heard).to_jsonl(tellings)
         files = {"file": path.name, "tellings": tellings.name}
@@ -163,6 +168,18 @@ def _be_modest() -> None:
 
         os.nice(NICENESS)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def end_with_server() -> None:
+    """End when the server has ended, whatever this process is doing then."""
+    server = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == server:
+            time.sleep(WATCHING)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _tell(event: dict[str, Any]) -> None:

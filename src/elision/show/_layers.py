@@ -50,7 +50,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Hop:
+class Segment:
     """A piece of a link between items of neighbouring columns."""
 
     left: int
@@ -61,17 +61,17 @@ class Hop:
 
 @dataclass(slots=True)
 class Layers:
-    """Items, the hops between them, and each column's items in order from the top."""
+    """Items, the segments between them, and each column's items in order from the top."""
 
     items: list[Item]
-    hops: list[Hop]
+    segments: list[Segment]
     columns: list[list[int]]
 
 
 def layers(
     breadths: Sequence[float], links: Sequence[Link], *, columns: int, breadth: float
 ) -> Layers:
-    """Assign columns, cut long links into hops and order each column.
+    """Assign columns, cut long links into segments and order each column.
 
     Parameters
     ----------
@@ -88,17 +88,17 @@ def layers(
     """
     column = _columns(breadths, links, columns, breadth)
     items = [Item(column[box], box) for box in range(len(breadths))]
-    hops: list[Hop] = []
+    segments: list[Segment] = []
     for number, link in enumerate(links):
         last = link.source
         for between in range(column[link.source] + 1, column[link.target]):
             items.append(Item(between, None, number))
-            hops.append(Hop(last, len(items) - 1, link.weight, number))
+            segments.append(Segment(last, len(items) - 1, link.weight, number))
             last = len(items) - 1
         if column[link.source] != column[link.target]:
-            hops.append(Hop(last, link.target, link.weight, number))
+            segments.append(Segment(last, link.target, link.weight, number))
     staying = [link for link in links if column[link.source] == column[link.target]]
-    found = Layers(items, hops, [[] for _ in range(max(column, default=0) + 1)])
+    found = Layers(items, segments, [[] for _ in range(max(column, default=0) + 1)])
     _order(found, staying, _positions(len(breadths), links))
     return found
 
@@ -250,9 +250,9 @@ def _sides(found: Layers) -> tuple[Side, Side]:
     """Neighbours of each item on the left and on the right, with weights."""
     left: Side = [[] for _ in found.items]
     right: Side = [[] for _ in found.items]
-    for hop in found.hops:
-        left[hop.right].append((hop.left, hop.weight + EVERY_LINK))
-        right[hop.left].append((hop.right, hop.weight + EVERY_LINK))
+    for segment in found.segments:
+        left[segment.right].append((segment.left, segment.weight + EVERY_LINK))
+        right[segment.left].append((segment.right, segment.weight + EVERY_LINK))
     return left, right
 
 

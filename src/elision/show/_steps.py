@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from elision.show.flow import checked_least, select
+from elision.show.flow import checked_share, select
 
 if TYPE_CHECKING:
     from elision.show.flow import Passage
@@ -30,13 +30,13 @@ class Step(NamedTuple):
     more: int
 
 
-def steps(script: Script, least: float | None) -> tuple[list[Step], tuple[Passage, ...]]:
-    """Interior states and passages that are rarer than ``least`` left out; see `select`.
+def steps(script: Script, min_share: float | None) -> tuple[list[Step], tuple[Passage, ...]]:
+    """Interior states and passages that are rarer than ``min_share`` left out; see `select`.
 
     Of the events of a state those are left out that are less probable, but the likeliest stays.
     """
-    chosen = select(script, least=least)
-    rarest = READABLE if least is None else checked_least(least)
+    chosen = select(script, min_share=min_share)
+    rarest = READABLE if min_share is None else checked_share(min_share)
     found = []
     for k in chosen.states[1:-1]:
         chances = script.emission[k]

@@ -86,14 +86,14 @@ class _Process:
         return [flow for node in self.nodes.values() for flow in node.outgoing]
 
 
-def to_bpmn(script: Script, *, least: float | None = None) -> str:
+def to_bpmn(script: Script, *, min_share: float | None = None) -> str:
     """Write a script as a BPMN 2.0 process with its diagram.
 
     Parameters
     ----------
     script
         The script.
-    least
+    min_share
         Leave out what is rarer, which changes the tellings; see `to_dot`. 0 writes all.
 
     Examples
@@ -102,7 +102,7 @@ def to_bpmn(script: Script, *, least: float | None = None) -> str:
     >>> to_bpmn(el.examples.doorbell()).count("<bpmn:task ")
     10
     """
-    inner, passages = steps(script, least)
+    inner, passages = steps(script, min_share)
     process = _laid_out(script, inner, passages)
     _without_idle_gateways(process)
     return _written(process)

@@ -50,7 +50,7 @@ def draw(
     *,
     telling: Iterable[Observation] | None = None,
     states: bool = False,
-    least: float | None = None,
+    min_share: float | None = None,
     direction: Direction | None = None,
     title: str | None = None,
     theme: Theme = "auto",
@@ -73,7 +73,7 @@ def draw(
         order; over states, its most probable path. None in it stands for a gap.
     states
         Draw the states of the script, not its outline.
-    least
+    min_share
         With ``states``: hide states that a course passes with less probability, and edges taken
         less often; each state keeps its best way in and out. By default as many are shown as one
         can read.
@@ -95,8 +95,8 @@ def draw(
     if theme not in ("auto", "light", "dark"):
         raise InputError(f"theme is {short(theme)}, expected 'auto', 'light' or 'dark'")
     if not states:
-        if least is not None or direction is not None:
-            given = "least" if least is not None else "direction"
+        if min_share is not None or direction is not None:
+            given = "min_share" if min_share is not None else "direction"
             raise InputError(
                 f"{given} is for states, but an outline is drawn", hint="ask for states"
             )
@@ -105,7 +105,7 @@ def draw(
     drawn = picture(
         script,
         telling=telling,
-        least=least,
+        min_share=min_share,
         direction=direction or "LR",
         title=title,
         unknown=unknown,

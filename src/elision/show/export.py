@@ -56,7 +56,11 @@ FORMATS = (*SUFFIXES, *_OUTLINE_WRITERS, OPENFST)
 
 
 def export(
-    script: Script, path: str | PathLike[str], *, states: bool = False, least: float | None = None
+    script: Script,
+    path: str | PathLike[str],
+    *,
+    states: bool = False,
+    min_share: float | None = None,
 ) -> None:
     """Write a script to a file in the format that its suffix names, whole or not at all.
 
@@ -73,7 +77,7 @@ def export(
         The file.
     states
         Write the states of the script, not its outline.
-    least
+    min_share
         With ``states``: leave out what is rarer. By default drawings, graphs and processes show
         what can be read, and nets show all; a transducer is always whole.
 
@@ -84,8 +88,8 @@ def export(
     """
     target = Path(path)
     if target.name.lower().endswith(OPENFST):
-        if least is not None:
-            raise InputError("least is given, but a transducer is always whole")
+        if min_share is not None:
+            raise InputError("min_share is given, but a transducer is always whole")
         written = to_openfst(script)
         stem = target.name[: -len(OPENFST)]
         write_atomically(target.with_name(stem + SYMBOLS), written.symbols.encode())
@@ -93,12 +97,12 @@ def export(
         return
     suffix = target.suffix.lower()
     if suffix in SUFFIXES:
-        draw(script, path, states=states, least=least)
+        draw(script, path, states=states, min_share=min_share)
         return
     if suffix in _OUTLINE_WRITERS and not states:
-        if least is not None:
+        if min_share is not None:
             raise InputError(
-                "least is for states, but the outline is written", hint="ask for states"
+                "min_share is for states, but the outline is written", hint="ask for states"
             )
         write_atomically(path, _OUTLINE_WRITERS[suffix](script.outline()).encode())
         return
@@ -110,5 +114,5 @@ def export(
             where=shown_path(path),
             hint=f"name it {', '.join(FORMATS[:-1])} or {FORMATS[-1]}",
         )
-    options: dict[str, Any] = {} if least is None else {"least": least}
+    options: dict[str, Any] = {} if min_share is None else {"min_share": min_share}
     write_atomically(path, _WRITERS[suffix](script, **options).encode())

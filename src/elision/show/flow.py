@@ -24,7 +24,7 @@ MOST_STATES = 24
 RAREST_STATE = 0.08
 """Of other scripts, no more states than this, and none passed less often, are shown."""
 
-USUAL = 0.5
+DEFAULT = 0.5
 MOST_USUAL_STATES = 40
 """Where more states than that are passed this often, up to this many are shown."""
 
@@ -63,7 +63,7 @@ class Selection:
     states: tuple[int, ...]
     passages: tuple[Passage, ...]
     flow: Flow
-    least: float
+    min_share: float
     hidden_states: int
     hidden_edges: int
 
@@ -71,7 +71,7 @@ class Selection:
     def rare(self) -> bool:
         """Whether everything hidden is passed by few courses."""
         hidden = np.delete(self.flow.chance, self.states)
-        return not len(hidden) or bool(hidden.max() < USUAL)
+        return not len(hidden) or bool(hidden.max() < DEFAULT)
 
 
 def flow(script: Script) -> Flow:
@@ -99,7 +99,7 @@ def flow(script: Script) -> Flow:
 def select(
     script: Script,
     *,
-    least: float | None = None,
+    min_share: float | None = None,
     most: int = MOST_STATES,
     states: Iterable[int] = (),
     edges: Iterable[tuple[int, int]] = (),
@@ -113,32 +113,32 @@ def select(
     ----------
     script
         The script.
-    least
+    min_share
         Hide states that a course passes with less probability, and passages taken less often.
         By default as many are shown as one can read; 0 shows all.
     most
-        Interior states that one can read, if ``least`` is not given.
+        Interior states that one can read, if ``min_share`` is not given.
     states, edges
         Shown in any case.
 
     Examples
     --------
     >>> import elision as el
-    >>> chosen = select(el.examples.doorbell(), least=0.3)
+    >>> chosen = select(el.examples.doorbell(), min_share=0.3)
     >>> chosen.hidden_states, len(chosen.passages)
     (2, 11)
     """
-    least = None if least is None else checked_least(least)
+    min_share = None if min_share is None else checked_share(min_share)
     flows = flow(script)
     wanted = {(int(j), int(k)) for j, k in edges}
     forced = {0, script.size - 1, *map(int, states), *(k for edge in wanted for k in edge)}
-    shown = _shown_states(flows.chance, least, most, forced)
+    shown = _shown_states(flows.chance, min_share, most, forced)
     probability = _summed_out(script.transition, shown)
     passages = probability * flows.visits[shown][:, None]
     place = {k: number for number, k in enumerate(shown)}
     direct = script.transition[np.ix_(shown, shown)] >= probability / 2
     wanted = {(place[j], place[k]) for j, k in wanted}
-    kept = _kept(probability, passages, least, wanted, np.where(direct, 1.0, DETOUR))
+    kept = _kept(probability, passages, min_share, wanted, np.where(direct, 1.0, DETOUR))
     found = tuple(
         Passage(
             source=shown[a],
@@ -151,23 +151,23 @@ def select(
     )
     all_edges = len(script.parameters.source)
     drawn = sum(script.transition[one.source, one.target] > 0 for one in found)
-    if least is None:
-        least = min((one.flow for one in found), default=0.0)
+    if min_share is None:
+        min_share = min((one.flow for one in found), default=0.0)
     return Selection(
         states=tuple(shown),
         passages=found,
         flow=flows,
-        least=least,
+        min_share=min_share,
         hidden_states=script.size - len(shown),
         hidden_edges=all_edges - int(drawn),
     )
 
 
-def checked_least(least: float) -> float:
+def checked_share(min_share: float) -> float:
     """Return a threshold once it is known to be one."""
-    value = real(least)
+    value = real(min_share)
     if not 0 <= value <= 1:
-        raise InputError(f"least is {short(least)}, expected a number from 0 to 1")
+        raise InputError(f"min_share is {short(min_share)}, expected a number from 0 to 1")
     return value
 
 
@@ -179,16 +179,16 @@ def _leaving(transition: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _shown_states(
-    chance: NDArray[np.float64], least: float | None, most: int, forced: set[int]
+    chance: NDArray[np.float64], min_share: float | None, most: int, forced: set[int]
 ) -> list[int]:
     interior = range(1, len(chance) - 1)
-    if least is not None:
-        return sorted(forced.union(k for k in interior if chance[k] >= least))
+    if min_share is not None:
+        return sorted(forced.union(k for k in interior if chance[k] >= min_share))
     if len(interior) <= FEW_STATES:
         return [*range(len(chance))]
     ranked = sorted(interior, key=lambda k: (-chance[k], k))
     enough = [k for k in ranked[:most] if chance[k] >= RAREST_STATE]
-    usual = [k for k in ranked[most:MOST_USUAL_STATES] if chance[k] >= USUAL]
+    usual = [k for k in ranked[most:MOST_USUAL_STATES] if chance[k] >= DEFAULT]
     return sorted(forced.union(enough, usual))
 
 
@@ -204,7 +204,7 @@ def _summed_out(transition: NDArray[np.float64], shown: list[int]) -> NDArray[np
 def _kept(
     probability: NDArray[np.float64],
     passages: NDArray[np.float64],
-    least: float | None,
+    min_share: float | None,
     wanted: set[tuple[int, int]],
     worth: NDArray[np.float64],
 ) -> list[tuple[int, int]]:
@@ -224,8 +224,8 @@ def _kept(
     )
     budget = EDGES_A_STATE * len(passages)
     for edge in ranked:
-        if least is not None:
-            enough = passages[edge] >= least
+        if min_share is not None:
+            enough = passages[edge] >= min_share
         else:
             enough = len(kept) < budget and passages[edge] * worth[edge] >= RAREST_EDGE
         if enough:

@@ -16,14 +16,14 @@ LONGEST = 200
 """Letters of a name."""
 
 
-def to_dot(script: Script, *, least: float | None = None) -> str:
+def to_dot(script: Script, *, min_share: float | None = None) -> str:
     r"""Write a script in Graphviz's language.
 
     Parameters
     ----------
     script
         The script.
-    least
+    min_share
         Leave out states and edges that a course passes with less probability; each state keeps
         its best way in and out. By default what can be read is written; 0 writes all.
 
@@ -33,7 +33,7 @@ def to_dot(script: Script, *, least: float | None = None) -> str:
     >>> print(to_dot(el.examples.doorbell()).splitlines()[4])
       s1 [label="hear doorbell\nhear doorbell 70%\nsilent 30%", style="rounded,dashed"];
     """
-    inner, passages = steps(script, least)
+    inner, passages = steps(script, min_share)
     last = script.size - 1
     lines = [
         "digraph script {",
@@ -54,14 +54,14 @@ def to_dot(script: Script, *, least: float | None = None) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def to_mermaid(script: Script, *, least: float | None = None) -> str:
+def to_mermaid(script: Script, *, min_share: float | None = None) -> str:
     """Write a script as a flowchart in Mermaid's language, which many Markdown viewers show.
 
     Parameters
     ----------
     script
         The script.
-    least
+    min_share
         As in `to_dot`.
 
     Examples
@@ -70,7 +70,7 @@ def to_mermaid(script: Script, *, least: float | None = None) -> str:
     >>> print(to_mermaid(el.examples.doorbell()).splitlines()[2])
       s1["hear doorbell<br/>hear doorbell 70#37;<br/>silent 30#37;"]
     """
-    inner, passages = steps(script, least)
+    inner, passages = steps(script, min_share)
     lines = ["flowchart LR", "  s0([start])"]
     for step in inner:
         label = "<br/>".join(_mermaid(line) for line in _lines(script, step))

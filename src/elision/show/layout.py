@@ -207,11 +207,11 @@ def _pulls(found: Layers) -> tuple[list[list[tuple[int, float]]], list[list[tupl
     """Neighbours of each item left and right, with how strongly they pull: long lines straight."""
     left: list[list[tuple[int, float]]] = [[] for _ in found.items]
     right: list[list[tuple[int, float]]] = [[] for _ in found.items]
-    for hop in found.hops:
-        passing = (found.items[hop.left].box is None) + (found.items[hop.right].box is None)
-        strength = (0.1 + hop.weight) * (1, 2, 6)[passing]
-        left[hop.right].append((hop.left, strength))
-        right[hop.left].append((hop.right, strength))
+    for segment in found.segments:
+        passing = (found.items[segment.left].box is None) + (found.items[segment.right].box is None)
+        strength = (0.1 + segment.weight) * (1, 2, 6)[passing]
+        left[segment.right].append((segment.left, strength))
+        right[segment.left].append((segment.right, strength))
     return left, right
 
 
@@ -269,19 +269,19 @@ def _curves(
     spacing: Spacing,
 ) -> list[Curve]:
     """Lead each link through the gaps between columns, and straight through the columns."""
-    hops: list[list[tuple[int, int]]] = [[] for _ in links]
-    for hop in found.hops:
-        hops[hop.link].append((hop.left, hop.right))
-    outlet, inlet = _ports(boxes, hops, links, middle, spacing)
+    segments: list[list[tuple[int, int]]] = [[] for _ in links]
+    for segment in found.segments:
+        segments[segment.link].append((segment.left, segment.right))
+    outlet, inlet = _ports(boxes, segments, links, middle, spacing)
     curves: list[Curve] = []
     for number, link in enumerate(links):
-        if not hops[number]:
+        if not segments[number]:
             curves.append(_staying(found, boxes, link, edges, spacing))
             continue
         box = boxes[link.source]
         y = outlet[number]
         points: list[Point] = [(box.x + box.width, y)]
-        for left, right in hops[number]:
+        for left, right in segments[number]:
             start = edges[found.items[left].column][1]
             item = found.items[right]
             goal = edges[item.column][0]
@@ -305,7 +305,7 @@ def _straight(points: list[Point], end: Point) -> None:
 
 def _ports(
     boxes: list[Box],
-    hops: list[list[tuple[int, int]]],
+    segments: list[list[tuple[int, int]]],
     links: Sequence[Link],
     middle: list[float],
     spacing: Spacing,
@@ -314,7 +314,7 @@ def _ports(
     leaving: dict[int, list[int]] = {}
     reaching: dict[int, list[int]] = {}
     for number, link in enumerate(links):
-        if hops[number]:
+        if segments[number]:
             leaving.setdefault(link.source, []).append(number)
             reaching.setdefault(link.target, []).append(number)
     outlet: dict[int, float] = {}
@@ -324,7 +324,7 @@ def _ports(
         (inlet, reaching, spacing.inlets, -1),
     ):
         for box, numbers in sides.items():
-            numbers.sort(key=lambda number: (middle[hops[number][end][end + 1]], number))
+            numbers.sort(key=lambda number: (middle[segments[number][end][end + 1]], number))
             y, height = boxes[box].y + boxes[box].height / 2, boxes[box].height
             step = min(gap, (height - 10) / max(1, len(numbers) - 1))
             for place, number in enumerate(numbers):

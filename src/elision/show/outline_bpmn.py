@@ -15,7 +15,7 @@ from elision.show.bpmn import (
     _without_idle_gateways,
     _written,
 )
-from elision.show.flow import checked_least
+from elision.show.flow import checked_share
 from elision.show.layout import Box, Link, layout
 from elision.show.outline_petri import ENTRY, LEAST, START, unit_links, unit_moves
 from elision.show.words import percent
@@ -31,7 +31,7 @@ NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
 BREADTH = 4000.0
 
 
-def outline_bpmn(outline: Outline, *, least: float = LEAST) -> str:
+def outline_bpmn(outline: Outline, *, min_share: float = LEAST) -> str:
     """Write an outline as a BPMN 2.0 process with its diagram.
 
     Behind a unit with several that come directly after it stands a parallel gateway that splits,
@@ -42,7 +42,7 @@ def outline_bpmn(outline: Outline, *, least: float = LEAST) -> str:
     ----------
     outline
         The outline.
-    least
+    min_share
         Leave out silence and repeats that are not more probable; 0 leaves out none.
 
     Examples
@@ -54,13 +54,13 @@ def outline_bpmn(outline: Outline, *, least: float = LEAST) -> str:
     (3, 2)
     """
     process = _Process()
-    backward = _built(process, outline, checked_least(least))
+    backward = _built(process, outline, checked_share(min_share))
     _without_idle_gateways(process)
     _lay_out(process, _blocks(process, backward))
     return _written(process)
 
 
-def _built(process: _Process, outline: Outline, least: float) -> set[str]:
+def _built(process: _Process, outline: Outline, min_share: float) -> set[str]:
     """Add all nodes and flows, gateways that are not needed as well; return the flows back."""
     end = len(outline.units)
     before: dict[int, list[int]] = defaultdict(list)
@@ -73,7 +73,7 @@ def _built(process: _Process, outline: Outline, least: float) -> set[str]:
     entry, leave = {end: "end"}, {START: "start"}
     backward: set[str] = set()
     for unit in range(end):
-        entry[unit], leave[unit], back = _add_unit(process, outline, unit, least)
+        entry[unit], leave[unit], back = _add_unit(process, outline, unit, min_share)
         backward |= back
     _add(process, "end", "endEvent", label="end")
     for unit in range(START, end + 1):
@@ -91,13 +91,13 @@ def _built(process: _Process, outline: Outline, least: float) -> set[str]:
 
 
 def _add_unit(
-    process: _Process, outline: Outline, unit: int, least: float
+    process: _Process, outline: Outline, unit: int, min_share: float
 ) -> tuple[str, str, set[str]]:
     """Add a unit: at each position a gateway that joins and one that splits, tasks between them.
 
     Returns the first and the last node, and the names of the flows that lead back.
     """
-    moves = unit_moves(outline, unit, least)
+    moves = unit_moves(outline, unit, min_share)
     last = max(move.target for move in moves)
     join = [f"join{unit + 1}-{position}" for position in range(last + 1)]
     split = [f"split{unit + 1}-{position}" for position in range(last + 1)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.show.flow import checked_least
+from elision.show.flow import checked_share
 from elision.show.petri import _Net
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def unit_links(outline: Outline) -> list[tuple[int, int]]:
     return found or [(START, end)]
 
 
-def unit_moves(outline: Outline, unit: int, least: float = LEAST) -> list[Move]:
+def unit_moves(outline: Outline, unit: int, min_share: float = LEAST) -> list[Move]:
     """Ways through a unit from its entry to its exit.
 
     A branch leads from step to step. Beside a step that may be untold, and beside the whole unit if
     it may not happen, goes a silent move. A step that is told again has two positions of its own,
     with a silent move back, so that telling it again does not depend on how often it is told at
-    all. Silence and repeats that are not more probable than ``least`` are left out.
+    all. Silence and repeats that are not more probable than ``min_share`` are left out.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def unit_moves(outline: Outline, unit: int, least: float = LEAST) -> list[Move]:
             step, there = outline.steps[number], position[number] + 3
             there = last if number == branch[-1] else there
             told, untold = arriving * step.telling, arriving * (1 - step.telling)
-            if step.again > least:
+            if step.again > min_share:
                 ready, done = position[number] + 1, position[number] + 2
                 found.append(Move(here, ready, None, told))
                 found.append(Move(ready, done, number, 1.0))
@@ -91,10 +91,10 @@ def unit_moves(outline: Outline, unit: int, least: float = LEAST) -> list[Move]:
                 found.append(Move(here, there, number, told))
             if len(branch) == 1:
                 passed += untold
-            elif 1 - step.telling > least:
+            elif 1 - step.telling > min_share:
                 found.append(Move(here, there, None, untold))
             here, arriving = there, 1.0
-    if passed > least:
+    if passed > min_share:
         found.append(Move(ENTRY, last, None, passed))
     return _tidied(found)
 
@@ -118,21 +118,21 @@ def _tidied(moves: Sequence[Move]) -> list[Move]:
     ]
 
 
-def outline_pnml(outline: Outline, *, least: float = LEAST) -> str:
+def outline_pnml(outline: Outline, *, min_share: float = LEAST) -> str:
     """Write an outline as a place/transition net whose firing sequences are its tellings.
 
     Between two units of which one stands directly before the other there is a place. A first
     transition fills the places before the units that nothing stands before, a last one empties
     those behind the units that nothing stands behind. Transitions have the events that tell the
     steps as labels; all others are invisible. Their weights are probabilities among the transitions
-    behind the same places, in the manner of stochastic Petri nets in ProM. The net is sound, and
+    behind the same places, as in stochastic Petri nets in ProM. The net is sound, and
     no place ever holds two tokens.
 
     Parameters
     ----------
     outline
         The outline.
-    least
+    min_share
         Leave out silence and repeats that are not more probable; 0 leaves out none.
 
     Examples
@@ -143,7 +143,7 @@ def outline_pnml(outline: Outline, *, least: float = LEAST) -> str:
     >>> net.count("<transition "), net.count("$invisible$")
     (7, 4)
     """
-    least = checked_least(least)
+    min_share = checked_share(min_share)
     end = len(outline.units)
     names = [unit_name(outline, unit) for unit in range(end)] + ["end", "start"]
     net = _OutlineNet()
@@ -158,7 +158,7 @@ def outline_pnml(outline: Outline, *, least: float = LEAST) -> str:
     net.place("end", "end")
     net.join("begin", None, 1.0, ["start"], leaving[START])
     for unit in range(end):
-        _add_unit(net, outline, unit, unit_moves(outline, unit, least), entering, leaving)
+        _add_unit(net, outline, unit, unit_moves(outline, unit, min_share), entering, leaving)
     net.join("finish", None, 1.0, entering[end], ["end"])
     return net.text("end")
 

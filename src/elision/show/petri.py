@@ -13,12 +13,12 @@ TYPE = "http://www.pnml.org/version-2009/grammar/ptnet"
 NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
 
 
-def to_pnml(script: Script, *, least: float = 0.0) -> str:
+def to_pnml(script: Script, *, min_share: float = 0.0) -> str:
     """Write a script as a place/transition net whose firing sequences are its tellings.
 
     A state has a place for being entered and one for having been. Between the two stands a
     transition for each event that it may tell, and an invisible one for silence; edges are
-    invisible transitions. The probabilities are the transitions' weights, in the manner of
+    invisible transitions. The probabilities are the transitions' weights, as in
     stochastic Petri nets in ProM: only one place is marked at a time, so a choice is always
     between the transitions behind one place.
 
@@ -26,7 +26,7 @@ def to_pnml(script: Script, *, least: float = 0.0) -> str:
     ----------
     script
         The script.
-    least
+    min_share
         Leave out what is rarer, which changes the tellings; see `to_dot`.
 
     Examples
@@ -35,7 +35,7 @@ def to_pnml(script: Script, *, least: float = 0.0) -> str:
     >>> to_pnml(el.examples.doorbell()).count("<transition ")
     36
     """
-    inner, passages = steps(script, least)
+    inner, passages = steps(script, min_share)
     last = script.size - 1
     net = _Net()
     net.place("done0", "start", marked=True)

@@ -94,7 +94,7 @@ class Picture:
     direction: Direction
     title: str
     summary: str
-    least: float
+    min_share: float
     hidden_states: int
     hidden_edges: int
     texts: tuple[Text, ...]
@@ -111,7 +111,7 @@ def picture(
     script: Script,
     *,
     telling: Iterable[Observation] | None = None,
-    least: float | None = None,
+    min_share: float | None = None,
     direction: Direction = "LR",
     title: str | None = None,
     unknown: Unknown = "error",
@@ -124,7 +124,7 @@ def picture(
         The script.
     telling
         A telling whose most probable path is shown; None in it stands for a gap.
-    least
+    min_share
         Hide states that a course passes with less probability, and edges taken less often; each
         state keeps its best way in and out. By default as many are shown as one can read.
     direction
@@ -149,7 +149,7 @@ def picture(
     down = direction == "TB"
     chosen = select(
         script,
-        least=least,
+        min_share=min_share,
         most=ROW_STATES if down else MOST_STATES,
         states=path.roles if path else (),
         edges=path.edges if path else (),
@@ -217,7 +217,7 @@ def _assembled(
         direction=direction,
         title=title,
         summary=_summary(script, chosen, path, title),
-        least=chosen.least,
+        min_share=chosen.min_share,
         hidden_states=chosen.hidden_states,
         hidden_edges=chosen.hidden_edges,
         texts=heading,

@@ -150,7 +150,7 @@ class Dictionary:
         return text in lexicon.CLOSED or any(self.wordnet.lemmas(text, pos) for pos in _POS)
 
     def _respelt(self, text: str) -> str:
-        """Correct one slip (a letter left out, put in, or swapped) if only one word is so near."""
+        """Correct a typing error (a letter left out, put in, swapped) if only one word is near."""
         if not (text.isascii() and text.isalpha() and 3 < len(text) < 20):
             return text
         cuts = [(text[:i], text[i:]) for i in range(1, len(text) + 1)]

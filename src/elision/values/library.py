@@ -109,7 +109,7 @@ class Library(Mapping[str, Script]):
         >>> import tempfile
         >>> import elision as el
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     el.examples.doorbell().noted(domain="a bell rings").save(f"{folder}/1.json")
+        ...     el.examples.doorbell().annotated(domain="a bell rings").save(f"{folder}/1.json")
         ...     list(Library.load(folder))
         ['a bell rings']
         """
@@ -246,10 +246,10 @@ class Library(Mapping[str, Script]):
             false_alarms=false_alarms,
         )
 
-    def between(self, narrative: Iterable[Observation], *, least: float = 0.05) -> Story:
+    def between(self, narrative: Iterable[Observation], *, min_probability: float = 0.05) -> Story:
         """Tell what probably happened unsaid, whatever script is being told."""
         told = _listed(narrative)
-        return ask.mixed.between(self._weighed(told), told, least=least)
+        return ask.mixed.between(self._weighed(told), told, min_probability=min_probability)
 
     def score(
         self, narrative: Iterable[Observation], *, samples: int = 1000, random_state: int = 0

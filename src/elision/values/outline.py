@@ -106,7 +106,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Alarms:
-    """What ordinary tellings look like to somebody who waits for skipped steps and slips.
+    """What ordinary tellings look like to somebody who waits for skipped steps and deviations.
 
     Attributes
     ----------

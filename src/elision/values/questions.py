@@ -175,14 +175,20 @@ class Questions(ABC):
         return asked.fillings(self._ask("fill_many", asked.narratives, **options))
 
     def missing(
-        self, narrative: Iterable[Observation], *, least: float = 0.05, unknown: Unknown = "error"
+        self,
+        narrative: Iterable[Observation],
+        *,
+        min_probability: float = 0.05,
+        unknown: Unknown = "error",
     ) -> Omissions:
         """Which events are probably missing from the record, and where.
 
         That is: what would stand in it, had nothing been removed? `between` says what happened,
         whether or not it would have been told.
         """
-        found: Omissions = self._ask("missing", narrative, least=least, unknown=unknown)
+        found: Omissions = self._ask(
+            "missing", narrative, min_probability=min_probability, unknown=unknown
+        )
         return found
 
     def between(
@@ -190,7 +196,7 @@ class Questions(ABC):
         narrative: Iterable[Observation],
         *,
         unknown: Unknown = "error",
-        least: float = 0.05,
+        min_probability: float = 0.05,
         ways: int = 0,
         finished: bool = True,
     ) -> Story:
@@ -201,7 +207,12 @@ class Questions(ABC):
         """
         told, finished = ask.heard.unfinished(narrative, finished)
         found: Story = self._ask(
-            "between", told, unknown=unknown, least=least, ways=ways, finished=finished
+            "between",
+            told,
+            unknown=unknown,
+            min_probability=min_probability,
+            ways=ways,
+            finished=finished,
         )
         return found
 
@@ -210,7 +221,7 @@ class Questions(ABC):
         narratives: Iterable[Iterable[Observation]],
         *,
         unknown: Unknown = "error",
-        least: float = 0.05,
+        min_probability: float = 0.05,
     ) -> Answers[Story]:
         """What happened unsaid in each of many narratives, in far less time.
 
@@ -219,7 +230,7 @@ class Questions(ABC):
         So it is with all questions about many narratives.
         """
         asked = ask.many.Asked(narratives)
-        options = {"unknown": unknown, "least": least}
+        options = {"unknown": unknown, "min_probability": min_probability}
         return asked.stories(self._ask("between_many", asked.narratives, **options))
 
     def next(
@@ -433,7 +444,7 @@ class Questions(ABC):
         *,
         telling: Iterable[Observation] | None = None,
         states: bool = False,
-        least: float | None = None,
+        min_share: float | None = None,
         direction: Direction | None = None,
         title: str | None = None,
         theme: Theme = "auto",
@@ -448,7 +459,7 @@ class Questions(ABC):
             path,
             telling=None if telling is None else ask.heard.understood(self.asked, telling),
             states=states,
-            least=least,
+            min_share=min_share,
             direction=direction,
             title=title,
             theme=theme,
@@ -456,10 +467,10 @@ class Questions(ABC):
         )
 
     def export(
-        self, path: str | PathLike[str], *, states: bool = False, least: float | None = None
+        self, path: str | PathLike[str], *, states: bool = False, min_share: float | None = None
     ) -> None:
         """Write the outline, or the states, for other tools; the suffix of the file says for which.
 
         See `elision.show.export`: drawings, DOT, Mermaid, JSON, PNML, BPMN, OpenFst.
         """
-        show.export.export(self.asked, path, states=states, least=least)
+        show.export.export(self.asked, path, states=states, min_share=min_share)

@@ -275,7 +275,7 @@ class Script(Questions):
     def _drawn_outline(self) -> Outline:
         return ask.outlining.outline_of_script(self)
 
-    def noted(self, **notes: Any) -> Script:
+    def annotated(self, **notes: Any) -> Script:
         """Return the same script with more notes in `about`."""
         return self._changed(about={**self.about, **notes})
 

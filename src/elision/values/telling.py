@@ -49,7 +49,7 @@ class Missing(NamedTuple):
     rivals: float
 
 
-class Usual(NamedTuple):
+class Calibration(NamedTuple):
     """How odd tellings were that were not learned from, for comparison.
 
     Attributes
@@ -64,7 +64,7 @@ class Usual(NamedTuple):
     strange: float
 
     @classmethod
-    def of(cls, oddness: ArrayLike, strange: float) -> Usual:
+    def of(cls, oddness: ArrayLike, strange: float) -> Calibration:
         """Numbers as a file can hold them, in order and fixed."""
         with np.errstate(over="ignore"):
             found = np.sort(np.asarray(oddness, np.float32).astype(np.float64))
@@ -73,7 +73,7 @@ class Usual(NamedTuple):
         found.setflags(write=False)
         return cls(found, float(strange))
 
-    def same(self, other: Usual | None) -> bool:
+    def same(self, other: Calibration | None) -> bool:
         """Whether all numbers are the same."""
         if other is None:
             return False
@@ -210,7 +210,7 @@ class TellingModel:
         log-probabilities is.
     missing
         How probable it is that an event is missing from the record.
-    usual
+    calibration
         How odd tellings were that were not learned from, for comparison.
     kinds
         Which kind each event is of, if the chains speak of kinds that several events share.
@@ -223,7 +223,7 @@ class TellingModel:
         backward: Chain | None = None,
         *,
         missing: Missing | None = None,
-        usual: Usual | None = None,
+        calibration: Calibration | None = None,
         kinds: Kinds | None = None,
     ) -> None:
         self._events = tuple(events)
@@ -237,7 +237,7 @@ class TellingModel:
         self._kinds = kinds
         self._forward, self._backward, self._missing = forward, backward, missing
         self._size = len(self._events)
-        self._usual = usual
+        self._calibration = calibration
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -260,9 +260,9 @@ class TellingModel:
         return self._missing
 
     @property
-    def usual(self) -> Usual | None:
+    def calibration(self) -> Calibration | None:
         """How odd tellings were that were not learned from, if that is known."""
-        return self._usual
+        return self._calibration
 
     @property
     def kinds(self) -> Kinds | None:
@@ -271,15 +271,17 @@ class TellingModel:
 
     def with_missing(self, missing: Missing | None) -> TellingModel:
         """Return the same model with another notion of what is missing."""
-        return self._with(missing, self._usual)
+        return self._with(missing, self._calibration)
 
-    def with_usual(self, usual: Usual | None) -> TellingModel:
+    def with_calibration(self, calibration: Calibration | None) -> TellingModel:
         """Return the same model with other tellings to compare with."""
-        return self._with(self._missing, usual)
+        return self._with(self._missing, calibration)
 
-    def _with(self, missing: Missing | None, usual: Usual | None) -> TellingModel:
+    def _with(self, missing: Missing | None, calibration: Calibration | None) -> TellingModel:
         chains = self._forward, self._backward
-        return TellingModel(self._events, *chains, missing=missing, usual=usual, kinds=self._kinds)
+        return TellingModel(
+            self._events, *chains, missing=missing, calibration=calibration, kinds=self._kinds
+        )
 
     def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
         """Log-probability of each event given those before it, and of the end, a narrative each."""
@@ -404,7 +406,11 @@ class TellingModel:
             and self._backward == other._backward
             and self._missing == other._missing
             and (self._kinds.same(other._kinds) if self._kinds else other._kinds is None)
-            and (self._usual.same(other._usual) if self._usual else other._usual is None)
+            and (
+                self._calibration.same(other._calibration)
+                if self._calibration
+                else other._calibration is None
+            )
         )
 
     def __hash__(self) -> int:

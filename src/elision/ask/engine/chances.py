@@ -9,7 +9,7 @@ import numpy as np
 from elision.ask.anywhere import insertions
 from elision.ask.between import between_many
 from elision.ask.engine.at_once import in_slices
-from elision.ask.fill import gap_chances as chances_and_usual
+from elision.ask.fill import gap_chances as chances_and_fallback
 from elision.ask.fill import overall
 from elision.ask.following import following
 from elision.ask.heard import gap_positions
@@ -34,7 +34,7 @@ def gap_chances(
 
     def answer(part: list[Heard]) -> list[NDArray[np.float64]]:
         gaps = [gap_positions(one) for one in part]
-        chances, _ = chances_and_usual(script, part, gaps, allowed)
+        chances, _ = chances_and_fallback(script, part, gaps, allowed)
         return np.split(chances, np.cumsum([len(places) for places in gaps])[:-1])
 
     return in_slices(heard, answer)
@@ -59,7 +59,7 @@ def missing_chances(script: Script, items: list[list[Observation]]) -> list[NDAr
     result = [np.zeros((len(one) + 1, len(number))) for one in items]
     possible = script.lattice.log_prob(packed := Packer(script.events).pack(items)) > -np.inf
     told = [k for k, place in enumerate(packed.place.tolist()) if possible[place]]
-    stories = between_many(script, [items[k] for k in told], least=0.0)
+    stories = between_many(script, [items[k] for k in told], min_probability=0.0)
     for k, story in zip(told, stories, strict=True):
         for row, unsaid in zip(result[k], story.unsaid, strict=True):
             for one in unsaid:

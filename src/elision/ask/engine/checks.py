@@ -14,18 +14,18 @@ MOST_WAYS = 10_000
 """Silent ways to find for a gap: there may be two to the number of steps."""
 
 
-def whole(value: object, name: str, least: int = 0, most: int | None = None) -> int:
-    """Return a whole number from ``least`` on, and up to ``most`` if it is given, or complain.
+def whole(value: object, name: str, minimum: int = 0, maximum: int | None = None) -> int:
+    """Return a whole number from ``minimum`` on, and up to ``maximum`` if it is given, or complain.
 
     Examples
     --------
     >>> whole(np.int64(3), "samples")
     3
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} is {short(value)}, expected a whole number from {least}")
-    if most is not None and value > most:
-        raise InputError(f"{name} is {short(value)}, expected at most {most:,}")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise InputError(f"{name} is {short(value)}, expected a whole number from {minimum}")
+    if maximum is not None and value > maximum:
+        raise InputError(f"{name} is {short(value)}, expected at most {maximum:,}")
     return int(value)
 
 
@@ -48,7 +48,7 @@ def probability(value: object, name: str) -> float:
 
     Examples
     --------
-    >>> probability(1, "least")
+    >>> probability(1, "minimum")
     1.0
     """
     number = isinstance(value, (int, float, np.integer, np.floating))

@@ -11,12 +11,12 @@ import numpy as np
 
 from elision import kernels
 from elision.ask.engine.checks import MOST_DRAWN, share_of, whole
-from elision.ask.engine.hops import Hops, Tables, visits
-from elision.ask.engine.slips import moves, slips
+from elision.ask.engine.deviations import deviations, moves
+from elision.ask.engine.told_chain import Tables, ToldChain, visits
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
 from elision.ask.sample import LONGEST, tellings
-from elision.ask.score import Conformance, Flag, Slips
+from elision.ask.score import Conformance, Deviations, Flag
 from elision.errors import InputError, relocated
 from elision.values.observations import Packer
 
@@ -50,7 +50,7 @@ Chosen on four corpora for what tells altered tellings from untouched ones; not 
 """
 
 STRANGE = 1e-4
-"""Share of events, in tellings without a slip, that the script cannot tell."""
+"""Share of events, in tellings without a deviation, that the script cannot tell."""
 
 MOST_STRANGE = 75
 """Unknown events that count: with more, the odds would be no number any more."""
@@ -82,7 +82,7 @@ class _Findings(NamedTuple):
     """What is known of a distinct telling, whoever tells it."""
 
     odds: float
-    """Of a slip among the events that the script can tell."""
+    """Of a deviation among the events that the script can tell."""
     moved: list[tuple[int, int, float]]
     """Events out of order: which, where to, and what it gains."""
     skipped: list[tuple[int, int, float]]
@@ -110,12 +110,12 @@ class Examiner:
         random_state: int,
     ) -> None:
         self._false_alarms = share_of(false_alarms, "false_alarms")
-        self._samples = whole(samples, "samples", most=MOST_DRAWN)
+        self._samples = whole(samples, "samples", maximum=MOST_DRAWN)
         self._seed = whole(random_state, "random_state")
         self._script = script
         self._unknown: Unknown = unknown
-        self._hops = Hops(script)
-        self._told = 1.0 - self._hops.never()[0]
+        self._chain = ToldChain(script)
+        self._told = 1.0 - self._chain.never()[0]
         often = visits(script)
         rates = often @ script.emission
         self._overall = rates / rates.sum() if rates.any() else rates
@@ -134,7 +134,7 @@ class Examiner:
             given = self._mended(given, packed, log_prob)
             packed = packer.pack(one.items for one in given)
             log_prob = self._script.lattice.log_prob(packed)
-        surprises = self._hops.surprises(packed)
+        surprises = self._chain.surprises(packed)
         first = packed.offset + np.arange(len(packed) + 1)
         p_values = self._p_values(packed, log_prob)
         findings = dict(self._findings(packed, log_prob))
@@ -164,7 +164,7 @@ class Examiner:
         """Leave the fewest events out of impossible tellings that make them possible."""
         likelihood = packed.likelihood(self._script.emission).T
         possible = {
-            s: _possible_part(self._hops, likelihood[_symbols(packed, s)])
+            s: _possible_part(self._chain, likelihood[_symbols(packed, s)])
             for s in np.flatnonzero(log_prob == -np.inf).tolist()
         }
         result = []
@@ -281,8 +281,8 @@ class Examiner:
         means: NDArray[np.bool_],
     ) -> Iterator[_Findings]:
         events = symbol.shape[1]
-        tables = self._hops.tables(likelihood)
-        found = slips(self._hops, tables, likelihood, log_prob)
+        tables = self._chain.tables(likelihood)
+        found = deviations(self._chain, tables, likelihood, log_prob)
         told = np.asarray(means[symbol].any(axis=1))
         differ = symbol[:, 1:] != symbol[:, :-1]
         exchanged = (found.exchanged * differ).sum(axis=1) / np.maximum(differ.sum(axis=1), 1)
@@ -305,7 +305,7 @@ class Examiner:
         """Moves that gain much, the best first, none across another."""
         if not 2 <= len(likelihood) <= LONGEST_ORDERED:
             return []
-        gain = moves(self._hops, tables, likelihood, log_prob)
+        gain = moves(self._chain, tables, likelihood, log_prob)
         best = gain.argmax(axis=1)
         worth = gain.max(axis=1)
         crossed = np.zeros(len(gain), bool)
@@ -363,7 +363,7 @@ class Examiner:
             p_value=p_value,
             oddness=math.log(odds / (2 + FORGOTTEN)) if odds > 0 else -math.inf,
             flags=tuple(flags),
-            slips=_counted(flags),
+            deviations=_counted(flags),
             false_alarms=self._false_alarms,
         )
 
@@ -393,13 +393,13 @@ class Examiner:
             yield Flag("skipped", ends[before], name, chance, note, chance)
 
 
-def _counted(flags: Iterable[Flag]) -> Slips:
+def _counted(flags: Iterable[Flag]) -> Deviations:
     """What is flagged, each flag with its probability, or for certain."""
     count = {"skipped": 0.0, "out of order": 0.0, "superfluous": 0.0}
     for flag in flags:
         kind = flag.kind if flag.kind in count else "superfluous"
         count[kind] += 1.0 if flag.probability is None else flag.probability
-    return Slips(count["skipped"], count["superfluous"], count["out of order"])
+    return Deviations(count["skipped"], count["superfluous"], count["out of order"])
 
 
 def times(gain: float) -> str:
@@ -416,12 +416,12 @@ def times(gain: float) -> str:
     return f"{float(f'{often:.1g}') if often >= 20 else often:.0f} times"
 
 
-def _possible_part(hops: Hops, likelihood: NDArray[np.float64]) -> list[int]:
+def _possible_part(chain: ToldChain, likelihood: NDArray[np.float64]) -> list[int]:
     """The events of the most probable path that keeps as many events as can be kept."""
     kept = np.zeros(len(likelihood), bool)
     with np.errstate(divide="ignore"):
         log_likelihood = np.log(likelihood)
-    kernels.hops.best_part(hops.model, hops.log_model, log_likelihood, KEPT, kept)
+    kernels.told_chain.best_part(chain.model, chain.log_model, log_likelihood, KEPT, kept)
     return [int(place) for place in np.flatnonzero(kept)]
 
 

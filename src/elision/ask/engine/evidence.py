@@ -3,7 +3,7 @@
 All evidence is relative to *none of these*: events drawn from the background b, the events of all
 scripts in the proportions in which they are told, and any number of them. A script is taken with
 some noise. Before each step the teller tells a stray event with probability `STRAY`, breaks off
-with `BROKEN_OFF`, and else goes on as the script says. With ``onward`` the hops of the script from
+with `BROKEN_OFF`, and else goes on as the script says. With ``onward`` the chain of the script from
 one told event to the next, over the states k that told last,
 
     A(i+1, k) = STRAY * stray(i) * A(i, k)
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elision.ask.engine.hops import normalised, visits
+from elision.ask.engine.told_chain import normalised, visits
 from elision.values.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.ask.engine.hops import Hops
+    from elision.ask.engine.told_chain import ToldChain
     from elision.ask.identify import Witness
     from elision.values.script import Script
 
@@ -147,11 +147,11 @@ def evidence_of(
 ) -> NDArray[np.float64]:
     """Log-evidence of each telling of events, by the states of the script."""
     heard = hear_events(witness.script, symbols, background)
-    return log_evidence(witness.hops, heard, tellings, stray, begun=begun)
+    return log_evidence(witness.chain, heard, tellings, stray, begun=begun)
 
 
 def log_evidence(
-    hops: Hops,
+    chain: ToldChain,
     heard: Heard,
     tellings: Sequence[NDArray[np.int64]],
     stray: float,
@@ -162,7 +162,7 @@ def log_evidence(
 
     Parameters
     ----------
-    hops
+    chain
         The script from one told event to the next.
     heard
         What it makes of the observations.
@@ -180,16 +180,16 @@ def log_evidence(
     going_on = 1 - stray - BROKEN_OFF
     for length, places in by_length.items():
         numbers = np.array([tellings[place] for place in places]).reshape(len(places), length)
-        told = np.zeros((len(places), hops.states))
+        told = np.zeros((len(places), chain.states))
         told[:, 0] = 1.0
         total = heard.scale[numbers].sum(axis=1)
         for i in range(length):
             here = numbers[:, i]
-            moved = going_on * hops.arrivals(told) * heard.tell[here]
+            moved = going_on * chain.arrivals(told) * heard.tell[here]
             told, gained = normalised(moved + stray * heard.stray[here, None] * told)
             total += gained
         if not begun:
-            total += np.log(going_on * (told @ hops.ending) + BROKEN_OFF)
+            total += np.log(going_on * (told @ chain.ending) + BROKEN_OFF)
         result[places] = total
     return result
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask.engine.hops import visits
+from elision.ask.engine.told_chain import visits
 from elision.ask.fill import emission_shares
 from elision.values._script_parts import END, START
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from elision.ask.engine.best_first import Branch, likeliest
-from elision.ask.engine.hops import normalised
 from elision.ask.engine.precedence import more_told
+from elision.ask.engine.told_chain import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from elision.ask.engine.hops import Hops
+    from elision.ask.engine.told_chain import ToldChain
 
 Course = tuple[int, ...]
 """Kinds in the order in which they are told."""
@@ -34,7 +34,7 @@ class Orders:
 
     Parameters
     ----------
-    hops
+    chain
         The chain of told events.
     likelihood
         (kinds, states): of each kind of event in each state.
@@ -43,9 +43,9 @@ class Orders:
     """
 
     def __init__(
-        self, hops: Hops, likelihood: NDArray[np.float64], copies: NDArray[np.int64]
+        self, chain: ToldChain, likelihood: NDArray[np.float64], copies: NDArray[np.int64]
     ) -> None:
-        self._hops = hops
+        self._chain = chain
         self._copies = copies
         largest = likelihood.max(axis=1, keepdims=True, initial=0.0)
         largest[largest == 0] = 1.0
@@ -76,12 +76,12 @@ class Orders:
     @cached_property
     def arrived(self) -> NDArray[np.float64]:
         """(nodes, states): expected entries of a state after the events of a node, in any order."""
-        told = np.zeros((len(self.counts), self._hops.states))
+        told = np.zeros((len(self.counts), self._chain.states))
         arrived = np.zeros_like(told)
         told[0, 0] = 1.0
         for layer in range(len(self._layers)):
             here = self._layers[layer]
-            arrived[here] = self._hops.arrivals(told[here])
+            arrived[here] = self._chain.arrivals(told[here])
             for kind, nodes, made in self._steps(layer):
                 told[made] += arrived[nodes] * self._likelihood[kind]
         return arrived
@@ -89,24 +89,24 @@ class Orders:
     @cached_property
     def after(self) -> NDArray[np.float64]:
         """(nodes, states): probability of telling the rest in any order, and nothing more."""
-        ahead = np.zeros((len(self.counts), self._hops.states))
+        ahead = np.zeros((len(self.counts), self._chain.states))
         result = np.zeros_like(ahead)
-        result[-1] = self._hops.ending
+        result[-1] = self._chain.ending
         for layer in range(len(self._layers) - 2, -1, -1):
             for kind, nodes, made in self._steps(layer):
                 ahead[nodes] += result[made] * self._likelihood[kind]
             here = self._layers[layer]
-            result[here] = self._hops.departures(ahead[here])
+            result[here] = self._chain.departures(ahead[here])
         return result
 
     @cached_property
     def _bound(self) -> NDArray[np.float64]:
         """The same for the best order of the rest; every state may choose its own, so a bound."""
-        result = np.zeros((len(self.counts), self._hops.states))
-        result[-1] = self._hops.ending
+        result = np.zeros((len(self.counts), self._chain.states))
+        result[-1] = self._chain.ending
         for layer in range(len(self._layers) - 2, -1, -1):
             for kind, nodes, made in self._steps(layer):
-                there = self._hops.departures(result[made] * self._likelihood[kind])
+                there = self._chain.departures(result[made] * self._likelihood[kind])
                 result[nodes] = np.maximum(result[nodes], there)
         return result
 
@@ -155,7 +155,7 @@ class Orders:
         """
         if len(self._layers) == 1:  # nothing to order
             return [((), 1.0)], True
-        start = np.zeros(self._hops.states)
+        start = np.zeros(self._chain.states)
         start[0] = 1.0
         root: Begun = (0, (), start)
         found, certain = likeliest(root, self._expand, top)
@@ -163,7 +163,7 @@ class Orders:
 
     def _expand(self, begun: Begun, least: float) -> Iterator[Branch[Begun]]:
         node, course, told = begun
-        arrived = self._hops.arrivals(told)
+        arrived = self._chain.arrivals(told)
         for kind in np.flatnonzero(self.counts[node] < self._copies).tolist():
             made = node + int(self._stride[kind])
             now = arrived * self._likelihood[kind]
@@ -221,7 +221,7 @@ def copy_numbers(copies: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def beam_search(
-    hops: Hops,
+    chain: ToldChain,
     likelihood: NDArray[np.float64],
     copies: NDArray[np.int64],
     *,
@@ -235,14 +235,14 @@ def beam_search(
     events only the ``top`` best are kept.
     """
     with np.errstate(divide="ignore"):
-        later = np.maximum(np.log(more_told(hops, likelihood, 1)[0]), -1e6)  # (kinds, states)
+        later = np.maximum(np.log(more_told(chain, likelihood, 1)[0]), -1e6)  # (kinds, states)
     courses: list[Course] = [()]
     counts = np.zeros((1, len(copies)), np.int64)
     scale = np.zeros(1)
-    told = np.zeros((1, hops.states))
+    told = np.zeros((1, chain.states))
     told[0, 0] = 1.0
     for _ in range(int(copies.sum())):
-        arrived = hops.arrivals(told)
+        arrived = chain.arrivals(told)
         hope = (copies - counts) @ later
         promise = np.full(counts.shape, -np.inf)
         for kind in range(len(copies)):

@@ -49,7 +49,7 @@ class Passing(NamedTuple):
         (steps,): log-weight of all places between events told, and of the place after the last.
     heard
         (units,): whether something of each was told.
-    usual
+    prior
         (steps,): log-odds that a telling tells each.
     late
         (`WITNESSES`, units): log-odds that each comes before units told, the largest, from 0.
@@ -63,7 +63,7 @@ class Passing(NamedTuple):
     behind: NDArray[np.float64]
     ahead: NDArray[np.float64]
     heard: NDArray[np.bool_]
-    usual: NDArray[np.float64]
+    prior: NDArray[np.float64]
     late: NDArray[np.float64]
     last: int | None = None
 
@@ -76,8 +76,8 @@ class Passing(NamedTuple):
         if without:
             counted[list(without)] -= 1
             logs, tellings = log_counted(_orders_without(outline, without)), tellings - 1
-        usual = np.log(np.maximum(counted, 0) + UNSEEN)
-        usual -= np.log(np.maximum(tellings - counted, 0) + UNSEEN)
+        prior = np.log(np.maximum(counted, 0) + UNSEEN)
+        prior -= np.log(np.maximum(tellings - counted, 0) + UNSEEN)
         return cls(
             outline,
             logs,
@@ -85,7 +85,7 @@ class Passing(NamedTuple):
             np.full(steps, -np.inf),
             np.zeros(steps),
             np.zeros(units, bool),
-            usual,
+            prior,
             np.zeros((WITNESSES, units)),
         )
 
@@ -139,11 +139,11 @@ class Passing(NamedTuple):
         have been told. Steps that are often left untold (`EXPECTED`) raise no alarm, however surely
         they have been passed.
         """
-        worth = self.late.sum(axis=0)[self.outline.unit_numbers] + self.usual
+        worth = self.late.sum(axis=0)[self.outline.unit_numbers] + self.prior
         silent = self.told | (self.outline.told_shares < EXPECTED)
         return np.asarray(np.where(silent, -np.inf, worth))
 
-    def slip(self, step: int) -> tuple[float, int | None]:
+    def out_of_order(self, step: int) -> tuple[float, int | None]:
         """How much speaks for a step's coming too late, and which unit told it should precede.
 
         Log-odds that it comes before that unit; minus infinity if nothing was told.

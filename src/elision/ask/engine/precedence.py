@@ -10,13 +10,13 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elision.ask.engine.hops import Hops
+    from elision.ask.engine.told_chain import ToldChain
 
 CELLS = 1 << 21
 """Size of one table of pairs that are looked at side by side."""
 
 
-def precedence(hops: Hops, events: NDArray[np.int64], copies: int = 1) -> NDArray[np.float64]:
+def precedence(chain: ToldChain, events: NDArray[np.int64], copies: int = 1) -> NDArray[np.float64]:
     """Probability that one event comes before another, given that a telling tells both.
 
     With arrive[i, j] the expected entries of k while x was told i times and y j times, and
@@ -27,7 +27,7 @@ def precedence(hops: Hops, events: NDArray[np.int64], copies: int = 1) -> NDArra
 
     Parameters
     ----------
-    hops
+    chain
         The chain of told events.
     events
         Numbers of the events, distinct.
@@ -42,13 +42,13 @@ def precedence(hops: Hops, events: NDArray[np.int64], copies: int = 1) -> NDArra
     """
     count = len(events)
     first = np.zeros((copies, copies, count, count))
-    told = hops.emission[:, events].T
-    more = more_told(hops, told, copies)
+    told = chain.emission[:, events].T
+    more = more_told(chain, told, copies)
     pairs = np.array(list(combinations(range(count), 2)), np.int64).reshape(-1, 2)
-    size = max(1, CELLS // (copies * copies * hops.states))
+    size = max(1, CELLS // (copies * copies * chain.states))
     for start in range(0, len(pairs), size):
         x, y = pairs[start : start + size].T
-        arrive = _arrivals(hops, told[x], told[y], copies)
+        arrive = _arrivals(chain, told[x], told[y], copies)
         for c in range(copies):
             for d in range(copies):
                 for j in range(d + 1):
@@ -61,17 +61,17 @@ def precedence(hops: Hops, events: NDArray[np.int64], copies: int = 1) -> NDArra
     return result
 
 
-def more_told(hops: Hops, told: NDArray[np.float64], copies: int) -> NDArray[np.float64]:
+def more_told(chain: ToldChain, told: NDArray[np.float64], copies: int) -> NDArray[np.float64]:
     """Return ``[r, x, k]``: probability that x is told r + 1 times or more after k told.
 
     more[r](j) = sum_k T(k|j) ( Omega(x|k) more[r-1](k) + (1 - Omega(x|k)) more[r](k) )
     """
-    model = hops.model
+    model = chain.model
     other = 1.0 - told
     result = np.zeros((copies, *told.shape))
     for r in range(copies):
         fewer = told * (result[r - 1] if r else 1.0)
-        for j in range(hops.states - 2, -1, -1):
+        for j in range(chain.states - 2, -1, -1):
             edges = slice(model.out_first[j], model.out_first[j + 1])
             target = model.out_target[edges]
             later = fewer[:, target] + other[:, target] * result[r][:, target]
@@ -81,18 +81,18 @@ def more_told(hops: Hops, told: NDArray[np.float64], copies: int) -> NDArray[np.
 
 
 def _arrivals(
-    hops: Hops, x: NDArray[np.float64], y: NDArray[np.float64], copies: int
+    chain: ToldChain, x: NDArray[np.float64], y: NDArray[np.float64], copies: int
 ) -> NDArray[np.float64]:
     """Return ``[i, j, pair, k]``: expected entries of k while x was told i times and y j times.
 
     The entry's own telling does not count.
     """
-    model = hops.model
+    model = chain.model
     other = np.maximum(1.0 - x - y, 0.0)
     arrive = np.zeros((copies, copies, *x.shape))
     visit = np.zeros_like(arrive)
     visit[0, 0, :, 0] = 1.0
-    for k in range(1, hops.states - 1):
+    for k in range(1, chain.states - 1):
         stay = model.loop[k]
         edges = slice(model.in_first[k], model.in_first[k + 1])
         came = visit[..., model.in_source[edges]] @ model.in_weight[edges]

@@ -39,7 +39,11 @@ def prefix_log_prob(script: Script, items: Sequence[Observation]) -> float:
 
 
 def between(
-    script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error", least: float = 0.05
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    unknown: Unknown = "error",
+    min_probability: float = 0.05,
 ) -> Story:
     """Tell what happened unsaid so far, by all paths of a script that begin with a narrative.
 
@@ -49,7 +53,7 @@ def between(
 
         (a(i) onward)(k) E(k) (onward told(i + 1) b(i + 1))(k).
     """
-    least = probability(least, "least")
+    min_probability = probability(min_probability, "min_probability")
     items = single(hear(script, narrative, unknown=unknown), "between")
     Packer(script.events).pack([items])  # complains of what is no observation
     size = script.size
@@ -84,7 +88,7 @@ def between(
     chance = np.minimum(passes @ shares, 1.0)
     return Story(
         tuple(name_of(item) for item in items),
-        tuple(unsaid_of(script.events, passes, shares, chance, least)),
+        tuple(unsaid_of(script.events, passes, shares, chance, min_probability)),
         tuple(nothing.tolist()),
         log_prob,
     )
@@ -110,5 +114,5 @@ def conformed(found: Conformance) -> Conformance:
         ending=0.0,
         p_value=None,
         flags=tuple(flags),
-        slips=found.slips._replace(missing=max(0.0, found.slips.missing - left_out)),
+        deviations=found.deviations._replace(missing=max(0.0, found.deviations.missing - left_out)),
     )

@@ -91,7 +91,7 @@ class Reading:
         self._count = np.array([all_words[word] for word in self._words], float)
         self._total = all_words.total()
         self._distinct = len(all_words) + 1
-        self._usual = (self._count + 0.5) / (self._total + 0.5 * self._distinct)
+        self._overall = (self._count + 0.5) / (self._total + 0.5 * self._distinct)
 
     def unigram(self, sheet: Sheet) -> NDArray[np.float64]:
         """Log-evidence of each sentence for a script by its words alone."""
@@ -103,7 +103,7 @@ class Reading:
         words = sheet.words or {}
         count = np.array([words.get(word, 0) for word in self._words], float)
         total = sheet.word_total
-        own = (count + SCRIPT_WEIGHT * self._usual) / (total + SCRIPT_WEIGHT)
+        own = (count + SCRIPT_WEIGHT * self._overall) / (total + SCRIPT_WEIGHT)
         others = (self._count - count + 1) / (self._total - total + self._distinct)
         return own, others
 

@@ -1,4 +1,4 @@
-"""How well tellings fit, by a telling model: surprises, slips, and a comparison with usual ones."""
+"""How well tellings fit, by a telling model: surprises, deviations, how usual ones compare."""
 
 from __future__ import annotations
 
@@ -13,8 +13,15 @@ from elision import _threads
 from elision.ask.engine.checks import share_of, whole
 from elision.ask.engine.conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
-from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Flag, Slips
-from elision.ask.telling.slips import STRANGE, Slip, most_slips, undone, weigh, with_unknown
+from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Deviations, Flag
+from elision.ask.telling.deviations import (
+    STRANGE,
+    Deviation,
+    most_deviations,
+    undone,
+    weigh,
+    with_unknown,
+)
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
 
@@ -28,14 +35,15 @@ if TYPE_CHECKING:
     from elision.values.script import Script
 
 MOST_DRAWN = 200
-"""Tellings that are drawn at most, where none were held out: each is weighed with all its slips."""
+"""Tellings that are drawn at most, where none were held out: each is weighed with all its
+deviations."""
 
 ALIKE = 0.25
 """Tellings whose oddness differs by less count as equally odd: the models that judged the tellings
 held out have seen fewer than the one that judges now, and differ by about that much."""
 
 LEAST_CHANCE = 0.1
-"""Of a slip that is flagged. An odd telling may have none that is so probable by itself."""
+"""Of a deviation that is flagged. An odd telling may have none that is so probable by itself."""
 
 
 def conform(
@@ -69,9 +77,9 @@ class _Telling(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A slip, the p-value of the telling without those found before, and what it is about."""
+    """A deviation, the p-value of the telling without those found before, and what it is about."""
 
-    slip: Slip
+    deviation: Deviation
     p_value: float | None
     place: int
     event: str
@@ -111,14 +119,14 @@ class _Examiner:
         for place, surprise in zip(telling.places, surprises, strict=True):
             per_place[place] = (per_place[place] or 0.0) + surprise
         lost = sorted(set(range(len(telling.names))) - set(telling.places))
-        oddness, slips = self._slips(telling)
-        strange = STRANGE if self._model.usual is None else self._model.usual.strange
+        oddness, deviations = self._deviations(telling)
+        strange = STRANGE if self._model.calibration is None else self._model.calibration.strange
         oddness = with_unknown(oddness, len(lost), len(telling.names), strange)
         flags = [
             Flag("unknown", place, telling.names[place], math.inf, "not in the script", 1.0)
             for place in lost
         ]
-        flags += [_flag(one) for one in slips if self._is_alarm(one)]
+        flags += [_flag(one) for one in deviations if self._is_alarm(one)]
         flags.sort(key=lambda flag: (flag.position, flag.kind))
         return Conformance(
             told=telling.names,
@@ -128,7 +136,7 @@ class _Examiner:
             p_value=self._p_value(oddness),
             oddness=oddness,
             flags=tuple(flags),
-            slips=_counted((one.slip for one in slips), len(lost)),
+            deviations=_counted((one.deviation for one in deviations), len(lost)),
             false_alarms=self._rate,
         )
 
@@ -170,8 +178,8 @@ class _Examiner:
     @cached_property
     def _reference(self) -> NDArray[np.float64]:
         """Oddness of usual tellings, ascending."""
-        if self._model.usual is not None:
-            return self._model.usual.oddness
+        if self._model.calibration is not None:
+            return self._model.calibration.oddness
         number = min(self._samples, MOST_DRAWN)
         drawn = self._script.sample(number, random_state=np.random.default_rng(self._seed))
         numbers = self._model.numbers
@@ -193,22 +201,22 @@ class _Examiner:
 
     # --- what is odd about it -------------------------------------------------------------------
 
-    def _slips(self, telling: _Telling) -> tuple[float, list[_Found]]:
-        """How odd the known events are, and the slips: the likeliest, then what else is odd."""
+    def _deviations(self, telling: _Telling) -> tuple[float, list[_Found]]:
+        """How odd the known events are; the likeliest deviation, then what else is odd."""
         told = telling.told
         places: list[int | None] = list(telling.places)
         weighed = weigh(self._model, told)
         first = oddness = weighed.oddness
         found: list[_Found] = []
-        most = most_slips(len(told))
+        most = most_deviations(len(told))
         while oddness > 0:
-            slip = weighed.likeliest()
-            if slip.gain <= 0:  # many slips together are likely, but none of them by itself
+            deviation = weighed.likeliest()
+            if deviation.gain <= 0:  # many together are likely, but none of them by itself
                 break
-            found.append(self._located(telling, told, places, slip, self._p_value(oddness)))
+            found.append(self._located(telling, told, places, deviation, self._p_value(oddness)))
             if len(found) == most:
                 break
-            told, places = undone(told, slip), _moved_places(places, slip)
+            told, places = undone(told, deviation), _moved_places(places, deviation)
             weighed = weigh(self._model, told)
             oddness = weighed.oddness
         return first, found
@@ -218,60 +226,60 @@ class _Examiner:
         telling: _Telling,
         told: NDArray[np.int64],
         places: list[int | None],
-        slip: Slip,
+        deviation: Deviation,
         p_value: float | None,
     ) -> _Found:
-        later = (place for place in places[slip.place :] if place is not None)
+        later = (place for place in places[deviation.place :] if place is not None)
         place = next(later, len(telling.names))
-        due = self._model.events[slip.event]
-        if slip.kind == "left out":
-            return _Found(slip, p_value, place, due, "", again=False)
-        event = self._model.events[told[slip.place]]
-        other = due if slip.kind == "replaced" else self._model.events[told[slip.target]]
-        again = bool((told[: slip.place] == told[slip.place]).any())
-        return _Found(slip, p_value, place, event, other, again)
+        due = self._model.events[deviation.event]
+        if deviation.kind == "left out":
+            return _Found(deviation, p_value, place, due, "", again=False)
+        event = self._model.events[told[deviation.place]]
+        other = due if deviation.kind == "replaced" else self._model.events[told[deviation.target]]
+        again = bool((told[: deviation.place] == told[deviation.place]).any())
+        return _Found(deviation, p_value, place, event, other, again)
 
     def _is_alarm(self, found: _Found) -> bool:
         odd = found.p_value is None or found.p_value <= self._rate
-        return odd and found.slip.chance >= LEAST_CHANCE
+        return odd and found.deviation.chance >= LEAST_CHANCE
 
 
 def _flag(found: _Found) -> Flag:
-    slip = found.slip
+    deviation = found.deviation
     kind: Kind = "skipped"
     note = "skipped"
-    more = times(slip.gain)
-    if slip.kind == "moved":
-        side = "before" if slip.target < slip.place else "after"
+    more = times(deviation.gain)
+    if deviation.kind == "moved":
+        side = "before" if deviation.target < deviation.place else "after"
         kind, note = "out of order", f"out of order: {more} as probable {side} {found.other}"
-    elif slip.kind == "put in":
+    elif deviation.kind == "put in":
         kind = "repeated" if found.again else "superfluous"
         note = f"{'told again' if found.again else 'superfluous'}: {more} as probable without"
-    elif slip.kind == "replaced":
+    elif deviation.kind == "replaced":
         kind, note = "replaced", f"in place of {found.other}, which is {more} as probable"
-    note += f", {slip.chance:.0%}"
-    return Flag(kind, found.place, found.event, slip.chance, note, slip.chance)
+    note += f", {deviation.chance:.0%}"
+    return Flag(kind, found.place, found.event, deviation.chance, note, deviation.chance)
 
 
-def _moved_places(places: list[int | None], slip: Slip) -> list[int | None]:
-    """Where in the narrative each event stands once a slip is undone; None for those put in."""
-    if slip.kind == "replaced":
+def _moved_places(places: list[int | None], deviation: Deviation) -> list[int | None]:
+    """Where in the narrative each event stands once a deviation is undone; None if put in."""
+    if deviation.kind == "replaced":
         return places
     found = list(places)
-    if slip.kind == "left out":
-        found.insert(slip.place, None)
+    if deviation.kind == "left out":
+        found.insert(deviation.place, None)
         return found
-    place = found.pop(slip.place)
-    if slip.kind == "moved":
-        found.insert(slip.target, place)
+    place = found.pop(deviation.place)
+    if deviation.kind == "moved":
+        found.insert(deviation.target, place)
     return found
 
 
-def _counted(slips: Iterable[Slip], unknown: int) -> Slips:
+def _counted(deviations: Iterable[Deviation], unknown: int) -> Deviations:
     chances = {"moved": 0.0, "left out": 0.0, "put in": float(unknown), "replaced": 0.0}
-    for slip in slips:
-        chances[slip.kind] += slip.chance
-    return Slips(
+    for deviation in deviations:
+        chances[deviation.kind] += deviation.chance
+    return Deviations(
         missing=chances["left out"] + chances["replaced"],
         superfluous=chances["put in"] + chances["replaced"],
         out_of_order=chances["moved"],

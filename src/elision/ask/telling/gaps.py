@@ -11,7 +11,7 @@ from elision.ask.anywhere import placed
 from elision.ask.engine.at_once import in_slices
 from elision.ask.fill import Filling, allowed_events, ranked
 from elision.ask.heard import check_top, gap_positions, hear, hear_all, single
-from elision.ask.joint import USUAL_TOP, Course, Joint
+from elision.ask.joint import DEFAULT_TOP, Course, Joint
 from elision.ask.resolve import Candidate, Resolution, ambiguous
 from elision.ask.telling.slots import completions, marginals, model_of, sketch, softmax
 
@@ -148,7 +148,7 @@ def fill_joint(
     columns = [k for k, slot in enumerate(sketched.slots) if slot.index in set(gaps)]
     fillings, row = np.unique(found.choices[:, columns], axis=0, return_inverse=True)
     shares = np.bincount(row.ravel(), found.shares, len(fillings))
-    order = np.argsort(-shares, kind="stable")[: top or USUAL_TOP].tolist()
+    order = np.argsort(-shares, kind="stable")[: top or DEFAULT_TOP].tolist()
     return Joint(
         tuple(heard.positions[index] for index in gaps),
         tuple(

@@ -27,7 +27,7 @@ def missing(
     script: Script,
     narrative: Iterable[Item],
     *,
-    least: float = 0.05,
+    min_probability: float = 0.05,
     unknown: Unknown = "error",
 ) -> Omissions:
     """Say which events are probably missing from the record, see `elision.ask.missing.missing`.
@@ -39,7 +39,7 @@ def missing(
         script,
         narrative,
         lambda items: chances_missing(script, [items])[0],
-        least=least,
+        min_probability=min_probability,
         unknown=unknown,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from elision.ask.fill import Filling, ranked
 from elision.ask.joint import Course
-from elision.ask.stretch import USUAL_COURSES, Expected, Stretch
+from elision.ask.stretch import DEFAULT_COURSES, Expected, Stretch
 from elision.ask.telling.slots import completions, model_of, sketch, softmax
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _stretch(
         courses=tuple(
             Course(tuple(model.events[o] for o in course), share)
             for course, share in sorted(courses.items(), key=lambda entry: -entry[1])[
-                : top or USUAL_COURSES
+                : top or DEFAULT_COURSES
             ]
         ),
         exact=False,

@@ -7,9 +7,9 @@ const TICK = 0.1; // gaps less probable than this have no tick
 const NAMED = 4;
 const PROBABLE = 0.5; // steps more probable than this are never folded away
 const WORDS = [
-  { word: "surely", least: 0.95, last: " and " },
-  { word: "probably", least: PROBABLE, last: " and " },
-  { word: "perhaps", least: 0, last: " or " },
+  { word: "surely", threshold: 0.95, last: " and " },
+  { word: "probably", threshold: PROBABLE, last: " and " },
+  { word: "perhaps", threshold: 0, last: " or " },
 ];
 const NEXT = 0.25; // share of the likeliest next event that is worth the word
 const PALEST = 0.84; // paler is not legible
@@ -21,8 +21,8 @@ const ink = (share) => ({
 });
 
 /** Steps of a gap that are named at a threshold: those above it, or else the likeliest one. */
-export function namedSteps(gap, answer, least) {
-  const above = gap.steps.filter((step) => answer.steps[step].unsaid >= least);
+export function namedSteps(gap, answer, threshold) {
+  const above = gap.steps.filter((step) => answer.steps[step].unsaid >= threshold);
   if (above.length) return above;
   return likeliest(gap, answer) === null ? [] : [likeliest(gap, answer)];
 }
@@ -37,23 +37,23 @@ export function likeliest(gap, answer) {
 }
 
 /** Whether a gap is spoken of at a threshold. */
-export const isSaid = (gap, least) => gap.steps.length > 0 && gap.something >= least;
+export const isSaid = (gap, threshold) => gap.steps.length > 0 && gap.something >= threshold;
 
 /** What stands in a gap: a ghost line, a tick that opens, or nothing. */
-export function gapContent({ gap, answer, steps, least, open, onTake, onToggle }) {
+export function gapContent({ gap, answer, steps, threshold, open, onTake, onToggle }) {
   const flags = gap.flags.map((flag) =>
     make("span", { class: "flag" }, named(flag.event), `: ${flag.note}`),
   );
-  if (!gap.steps.length || (gap.something < TICK && !isSaid(gap, least))) return flags;
-  if (!isSaid(gap, least) && !open) return [tick(gap, onToggle), ...flags];
+  if (!gap.steps.length || (gap.something < TICK && !isSaid(gap, threshold))) return flags;
+  if (!isSaid(gap, threshold) && !open) return [tick(gap, onToggle), ...flags];
   const every = gap.steps.filter((step) => answer.steps[step].unsaid >= LISTED);
-  const chosen = open ? every : shortened(namedSteps(gap, answer, least), answer);
+  const chosen = open ? every : shortened(namedSteps(gap, answer, threshold), answer);
   const rest = every.filter((step) => !chosen.includes(step)).length;
   const words = worded(chosen, answer, (step, share, sure) =>
     taken(steps[step], share, onTake, { number: !sure }),
   );
   const lead = `something was left out here (${chance(gap.something)}): `;
-  const more = rest || open ? toggle(open, rest, gap, least, onToggle) : null;
+  const more = rest || open ? toggle(open, rest, gap, threshold, onToggle) : null;
   return [make("span", { class: "ghost", ...ink(gap.something) }, lead, ...words, more), ...flags];
 }
 
@@ -66,9 +66,9 @@ function shortened(steps, answer) {
 /** "surely this and that; probably this (72%); perhaps this (11%) or that (9%)". */
 function worded(steps, answer, show) {
   const share = (step) => answer.steps[step].unsaid;
-  return WORDS.map(({ word, least, last }, at) => {
-    const most = WORDS[at - 1]?.least ?? Infinity;
-    const here = steps.filter((step) => share(step) >= least && share(step) < most);
+  return WORDS.map(({ word, threshold, last }, at) => {
+    const most = WORDS[at - 1]?.threshold ?? Infinity;
+    const here = steps.filter((step) => share(step) >= threshold && share(step) < most);
     const shown = here.map((step) => show(step, share(step), word === "surely"));
     return here.length ? [`${word} `, ...joined(shown, last)] : [];
   })
@@ -119,8 +119,8 @@ function tick(gap, onToggle) {
   );
 }
 
-function toggle(open, rest, gap, least, onToggle) {
-  const text = open ? (isSaid(gap, least) ? "fewer" : "hide") : `${rest} more`;
+function toggle(open, rest, gap, threshold, onToggle) {
+  const text = open ? (isSaid(gap, threshold) ? "fewer" : "hide") : `${rest} more`;
   return make(
     "button",
     { type: "button", class: "more", "aria-expanded": String(open), onclick: onToggle },

@@ -10,11 +10,12 @@ const KEYS = [
   "done",
   "say",
   "states",
-  "least",
+  "min_share",
   "step",
   "state",
   "search",
   "box",
+  "rows",
 ];
 
 export function readLink() {

@@ -39,7 +39,7 @@ const telling = new Telling({
     clearTimeout(page.waiting);
     page.waiting = setTimeout(restore, PAUSE);
   },
-  onShow: () => pictures.mark(telling.answer, telling.least),
+  onShow: () => pictures.mark(telling.answer, telling.threshold),
 });
 const pictures = new Pictures({ page, remember, attempt, onStates: () => restore() });
 const player = new Player({ onFrame: showFrame, onEnd: endPlay });
@@ -49,7 +49,10 @@ new Learning({
   onOpen: (id) => openScript(id, id === page.script?.id ? {} : { telling: "", done: "" }),
   onView: () => page.state.view !== "learn" && openView("learn"),
 });
-new Tellings(byId("tellings"));
+const tellings = new Tellings(byId("tellings"), {
+  read: () => page.state.rows,
+  write: (rows) => remember({ rows }),
+});
 
 function remember(changes) {
   Object.assign(page.state, changes);
@@ -101,7 +104,7 @@ async function addLearned(id) {
 }
 
 function openScript(id, changes = {}) {
-  const anew = { step: "", state: "", search: "", box: "", least: "" };
+  const anew = { step: "", state: "", search: "", box: "", min_share: "", rows: "" };
   turnTo({ view: "explore", script: id, ...anew, ...changes });
   return attempt(load);
 }
@@ -151,9 +154,9 @@ async function loadScript() {
 async function bringBack() {
   const { telling: text, done, say } = page.state;
   const share = Number(say);
-  const least = say !== "" && share >= 0.05 && share <= 0.95 ? share : 0.5;
-  byId("say").value = Math.round(100 * (1 - least));
-  telling.least = least;
+  const threshold = say !== "" && share >= 0.05 && share <= 0.95 ? share : 0.5;
+  byId("say").value = Math.round(100 * (1 - threshold));
+  telling.threshold = threshold;
   showLeast();
   const [first] = page.script.examples;
   page.isExample = !text && Boolean(first);
@@ -161,13 +164,14 @@ async function bringBack() {
   else telling.set(text, { finished: done === "1", anew: true });
   await restore();
   await pictures.restore();
+  tellings.bringBack();
 }
 
 // --- the telling ------------------------------------------------------------------------------
 
 /** Say in words how much is said. */
 function showLeast() {
-  const text = `only what is at least ${Math.round(100 * telling.least)}% sure`;
+  const text = `only what is at least ${Math.round(100 * telling.threshold)}% sure`;
   byId("said").textContent = text;
   byId("say").setAttribute("aria-valuetext", text);
 }
@@ -228,7 +232,7 @@ function working(isAtWork) {
 
 function showAnswer(found) {
   telling.show(found);
-  pictures.mark(found, telling.least);
+  pictures.mark(found, telling.threshold);
   byId("lines").dataset.for = telling.text;
   const told = found.lines.some((line) => line.heard.length);
   const button = byId("finish");
@@ -244,11 +248,11 @@ function showAnswer(found) {
 
 /** Say for those who do not see it what was left out. */
 function speak() {
-  const { answer, least, steps } = telling;
+  const { answer, threshold, steps } = telling;
   if (!answer) return; // another one is on its way
-  const gaps = answer.gaps.filter((gap) => isSaid(gap, least));
+  const gaps = answer.gaps.filter((gap) => isSaid(gap, threshold));
   const words = gaps.flatMap((gap) =>
-    namedSteps(gap, answer, least).map(
+    namedSteps(gap, answer, threshold).map(
       (step) => `${cut(steps[step].words, 60)}, ${chance(answer.steps[step].unsaid)}`,
     ),
   );
@@ -270,14 +274,14 @@ function showFrame(shown) {
     row.classList.toggle("played", at < shown);
     if (at < shown && at >= shown - 1) row.scrollIntoView({ block: "nearest" });
   }
-  pictures.mark(telling.answer, telling.least, shown);
+  pictures.mark(telling.answer, telling.threshold, shown);
 }
 
 function endPlay() {
   byId("play").textContent = "Play";
   byId("lines").classList.remove("playing");
   for (const row of byId("lines").children) row.classList.remove("played");
-  pictures.mark(telling.answer, telling.least);
+  pictures.mark(telling.answer, telling.threshold);
 }
 
 // --- files and links --------------------------------------------------------------------------
@@ -324,14 +328,14 @@ function listen() {
     script: page.script.id,
     telling: page.lines(),
     finished: telling.finished,
-    least: telling.least,
+    threshold: telling.threshold,
   }));
   byId("say").addEventListener("input", (event) => {
-    const least = 1 - event.target.value / 100;
-    remember({ say: least === 0.5 ? "" : least.toFixed(2) });
-    telling.say(least);
+    const threshold = 1 - event.target.value / 100;
+    remember({ say: threshold === 0.5 ? "" : threshold.toFixed(2) });
+    telling.say(threshold);
     showLeast();
-    pictures.mark(telling.answer, least);
+    pictures.mark(telling.answer, threshold);
   });
   narrow.addEventListener("change", () => page.script && attempt(reshape));
   window.addEventListener("popstate", () => {
@@ -344,7 +348,7 @@ function listen() {
 async function reshape() {
   await pictures.load();
   await pictures.restore();
-  pictures.mark(telling.answer, telling.least);
+  pictures.mark(telling.answer, telling.threshold);
 }
 
 startTheme();

@@ -21,8 +21,8 @@ export class OutlineView extends Viewport {
   }
 
   /** Show what an answer says of each step; `until` leaves out what comes after so many lines. */
-  mark(answer, least, until = Infinity) {
-    const steps = new Map(answer.steps.map((one) => [one.step, partOf(answer, one, least, until)]));
+  mark(answer, threshold, until = Infinity) {
+    const steps = new Map(answer.steps.map((one) => [one.step, partOf(answer, one, threshold, until)]));
     for (const thing of this.all()) {
       const found = steps.get(this.number(thing));
       this.put(thing, found);
@@ -51,7 +51,7 @@ export class OutlineView extends Viewport {
 }
 
 /** What a step is for a telling, and in which words. */
-function partOf(answer, { step, lines, unsaid, astray }, least, until) {
+function partOf(answer, { step, lines, unsaid, astray }, threshold, until) {
   const told = lines.filter((line) => line < until);
   if (told.length) {
     const where = told.slice(0, 3).map((line) => line + 1);
@@ -59,7 +59,7 @@ function partOf(answer, { step, lines, unsaid, astray }, least, until) {
     return { part: astray ? "astray" : "told", share: 1, text: astray ? `odd: ${text}` : text };
   }
   const place = answer.gaps.findIndex((gap) => gap.steps.includes(step));
-  if (lines.length || unsaid < least || place >= until) return { part: null };
+  if (lines.length || unsaid < threshold || place >= until) return { part: null };
   return { part: "unsaid", share: unsaid, text: `unsaid ${chance(unsaid)}` };
 }
 

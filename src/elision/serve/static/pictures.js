@@ -7,7 +7,7 @@ import { Drawing } from "./drawing.js";
 import { OutlineView } from "./outline.js";
 import { shownTheme } from "./theme.js";
 
-const LEAST = [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5];
+const SHARES = [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5];
 const MAIN = 0.25; // share of what a state tells that is mainly what it tells
 const NARROW = 360; // pixels of an outline on a phone
 export const narrow = matchMedia("(width < 700px)");
@@ -110,29 +110,29 @@ export class Pictures {
 
   /** Draw the states for another threshold; they do not move with the telling either. */
   async drawStates() {
-    const { least } = this.page.state;
-    const value = Number(least);
+    const { min_share: share } = this.page.state;
+    const value = Number(share);
     const found = await ask(`${scriptPath(this.page.script.id)}/drawing`, {
-      least: least !== "" && value >= 0 && value <= 1 ? value : null,
+      min_share: share !== "" && value >= 0 && value <= 1 ? value : null,
       direction: narrow.matches ? "TB" : "LR",
     });
     this.states.show(found.svg);
-    this.showLeast(found);
+    this.showShare(found);
     this.find();
     this.mark(this.answer, this.said);
   }
 
-  showLeast({ least, hidden_states: states, hidden_edges: edges }) {
-    const slider = byId("least");
-    const nearest = LEAST.reduce(
-      (best, value, at) => (Math.abs(value - least) < Math.abs(LEAST[best] - least) ? at : best),
+  showShare({ min_share: share, hidden_states: states, hidden_edges: edges }) {
+    const slider = byId("min-share");
+    const nearest = SHARES.reduce(
+      (best, value, at) => (Math.abs(value - share) < Math.abs(SHARES[best] - share) ? at : best),
       0,
     );
     if (document.activeElement !== slider) slider.value = nearest;
-    const digits = least > 0 && least < 0.02 ? 1 : 0;
-    byId("least-shown").textContent = `${(100 * least).toFixed(digits)}%`;
-    byId("least-shown").title = `${states} states and ${edges} edges are hidden`;
-    slider.setAttribute("aria-valuetext", `${percent(least)} of courses`);
+    const digits = share > 0 && share < 0.02 ? 1 : 0;
+    byId("min-share-shown").textContent = `${(100 * share).toFixed(digits)}%`;
+    byId("min-share-shown").title = `${states} states and ${edges} edges are hidden`;
+    slider.setAttribute("aria-valuetext", `${percent(share)} of courses`);
   }
 
   /** Show an answer in the drawing; `until` leaves out what comes after so many lines. */
@@ -155,7 +155,7 @@ export class Pictures {
     const view = this.shown;
     if (!view.find(number) && this.split)
       return this.attempt(async () => {
-        this.remember({ least: String(Math.min(this.page.script.states[number].chance, 1)) });
+        this.remember({ min_share: String(Math.min(this.page.script.states[number].chance, 1)) });
         await this.drawStates();
         view.choose(number);
       });
@@ -220,8 +220,8 @@ export class Pictures {
       const first = this.find();
       if (first !== null) this.go(first);
     });
-    byId("least").addEventListener("input", (event) => {
-      this.remember({ least: String(LEAST[event.target.value]), box: "" });
+    byId("min-share").addEventListener("input", (event) => {
+      this.remember({ min_share: String(SHARES[event.target.value]), box: "" });
       this.attempt(() => this.drawStates());
     });
   }
@@ -240,19 +240,19 @@ export class Pictures {
   save(kind) {
     return this.attempt(async () => {
       const { script, state } = this.page;
-      const { least } = state;
+      const { min_share: share } = state;
       const question = {
         telling: this.page.lines(),
         theme: shownTheme(),
         direction: narrow.matches ? "TB" : "LR",
-        least: least === "" ? null : Number(least),
+        min_share: share === "" ? null : Number(share),
       };
       const path = this.split ? "drawing" : "outline";
       const sharing = {
         telling: this.page.lines(),
         theme: shownTheme(),
         finished: this.page.finished(),
-        least: this.said,
+        min_share: this.said,
       };
       const asked = this.split ? question : sharing;
       keep(await askFile(`${scriptPath(script.id)}/${path}.${kind}`, asked), `${script.id}.${kind}`);

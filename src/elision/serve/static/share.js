@@ -23,8 +23,8 @@ export function startSharing(attempt, current) {
   for (const kind of ["html", "png"])
     byId(`share-${kind}`).addEventListener("click", () =>
       attempt(async () => {
-        const { script, telling, finished, least } = current();
-        const question = { telling, finished, least, theme: kind === "png" ? shownTheme() : "auto" };
+        const { script, telling, finished, threshold } = current();
+        const question = { telling, finished, min_probability: threshold, theme: kind === "png" ? shownTheme() : "auto" };
         const made = await askFile(`${scriptPath(script)}/card.${kind}`, question);
         keep(made, `${script}-telling.${kind}`);
       }),

@@ -1,6 +1,6 @@
-// Whether what was typed is an event with a slip of the fingers, or means something else.
+// Whether what was typed is an event with a typing error, or means something else.
 
-const SHORTEST = 5; // letters of a word that may have one slip; shorter ones are often other words
+const SHORTEST = 5; // letters of a word that may have one wrong letter; shorter ones are often other words
 const LONG = 9; // of one that may have two
 
 export class Spelling {
@@ -8,27 +8,27 @@ export class Spelling {
     this.words = new Set(events.flatMap(wordsOf));
   }
 
-  /** Whether a line is an event but for slips in words that are not known otherwise. */
+  /** Whether a line is an event but for typing errors in words that are not known otherwise. */
   isNearly(line, event) {
     const [typed, meant] = [wordsOf(line), wordsOf(event)];
     if (typed.join("") === meant.join("")) return true;
     return (
       typed.length === meant.length &&
-      typed.every((word, at) => word === meant[at] || this.isSlip(word, meant[at]))
+      typed.every((word, at) => word === meant[at] || this.isTypo(word, meant[at]))
     );
   }
 
-  isSlip(word, meant) {
+  isTypo(word, meant) {
     if (this.words.has(word)) return false;
     const most = meant.length >= LONG ? 2 : meant.length >= SHORTEST ? 1 : 0;
-    return most > 0 && slips(word, meant) <= most;
+    return most > 0 && typos(word, meant) <= most;
   }
 }
 
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Letters put in, left out, mistaken, or exchanged with their neighbour. */
-function slips(one, other) {
+function typos(one, other) {
   let [before, last] = [[], Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= one.length; i += 1) {
     const row = [i];

@@ -19,7 +19,7 @@ export class Telling {
     this.finished = false;
     this.answer = null;
     this.steps = []; // what is known of the outline's steps
-    this.least = 0.5;
+    this.threshold = 0.5;
     this.opened = new Set();
     this.words = new Map(); // how each event is said
     this.keys = new Keys(this);
@@ -133,7 +133,7 @@ export class Telling {
   }
 
   fill() {
-    const { answer, least } = this;
+    const { answer, threshold } = this;
     const focused = this.focused();
     for (const row of this.place.querySelectorAll(".gap")) {
       const at = Number(row.dataset.gap);
@@ -142,7 +142,7 @@ export class Telling {
         gap,
         answer,
         steps: this.steps,
-        least,
+        threshold,
         open: this.opened.has(at),
         onTake: (step) => this.insert(at, step.words, step.event),
         onToggle: () => this.toggle(at),
@@ -150,7 +150,7 @@ export class Telling {
       if (at === this.lines.length && !this.finished && this.lines.at(-1).trim() === "")
         content.push(this.nextLine());
       row.replaceChildren(...content.filter(Boolean));
-      row.classList.toggle("said", isSaid(gap, least) || this.opened.has(at));
+      row.classList.toggle("said", isSaid(gap, threshold) || this.opened.has(at));
     }
     for (const row of this.place.querySelectorAll(".line")) this.fillLine(row);
     const last = this.fields().at(-1);
@@ -195,8 +195,8 @@ export class Telling {
   }
 
   /** Say more or less of what was left out. */
-  say(least) {
-    this.least = least;
+  say(threshold) {
+    this.threshold = threshold;
     this.opened.clear();
     if (this.answer?.lines.length === this.lines.length) this.fill();
   }

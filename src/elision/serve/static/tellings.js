@@ -8,15 +8,17 @@
 import { ask, isAborted, scriptPath } from "./api.js";
 import { byId, make } from "./dom.js";
 import { ROW, bodyRow, headRows, space } from "./matrix.js";
-import { Tools, all } from "./tellings_tools.js";
+import { Tools, all, asLink, fromLink } from "./tellings_tools.js";
 
 const CHUNK = 60;
 const SPARE = 12; // rows above and below those that are seen
 const WAIT = 2000; // milliseconds before it is asked how many more were judged
 
 export class Tellings {
-  constructor(place) {
+  /** `kept` reads and writes what is wanted, for links. */
+  constructor(place, kept) {
     this.place = place;
+    this.kept = kept;
     this.script = null;
     this.told = [];
     document.addEventListener("elision:telling-shown", ({ detail }) => (this.told = detail.lines));
@@ -45,8 +47,15 @@ export class Tellings {
       return;
     }
     this.names = found.columns.map((one) => one.name);
+    this.wanted = fromLink(this.kept.read(), this.names);
     this.build();
     await this.refresh();
+  }
+
+  /** Another link of the same script may want other rows. */
+  bringBack() {
+    if (this.matrix && this.kept.read() !== asLink(this.wanted))
+      this.change(fromLink(this.kept.read(), this.names));
   }
 
   none() {
@@ -88,6 +97,7 @@ export class Tellings {
 
   async change(changes) {
     Object.assign(this.wanted, changes);
+    this.kept.write(asLink(this.wanted));
     this.tools.show(this.wanted);
     await this.refresh();
     if ("steps" in changes || "paths" in changes) this.thinned();

@@ -3,6 +3,7 @@
 import { cut, make, percent } from "./dom.js";
 
 const PAUSE = 150; // milliseconds after the last key before words are sought
+const MOST_WORDS = 200; // characters that are taken from a link
 const [START, END] = ["start", "end"];
 const SORTS = {
   count: "how often",
@@ -22,6 +23,40 @@ export const all = () => ({
   steps: 1,
   paths: 1,
 });
+
+/** What is wanted otherwise than usual, as text for a link. */
+export function asLink(wanted) {
+  const usual = all();
+  const other = Object.keys(usual).filter((key) => wanted[key] !== usual[key]);
+  return other.length ? JSON.stringify(Object.fromEntries(other.map((key) => [key, wanted[key]]))) : "";
+}
+
+/** What a link says is wanted; what it cannot mean is passed over. */
+export function fromLink(text, names) {
+  const wanted = all();
+  let given = {};
+  try {
+    given = text ? JSON.parse(text) : {};
+  } catch {
+    return wanted;
+  }
+  const isStep = (name) => typeof name === "string" && (name === "" || names.includes(name));
+  const isShare = (value) => typeof value === "number" && value >= 0.05 && value <= 1;
+  const fits = {
+    sort: (value) => Object.hasOwn(SORTS, value),
+    step: isStep,
+    part: (value) => Object.hasOwn(PARTS, value),
+    gap: (gap) =>
+      isStep(gap?.after) && isStep(gap?.before) && typeof gap.direct === "boolean" &&
+      Object.keys(gap).length === 3,
+    words: (value) => typeof value === "string" && value.length <= MOST_WORDS,
+    steps: isShare,
+    paths: isShare,
+  };
+  for (const [key, fit] of Object.entries(fits))
+    if (given !== null && Object.hasOwn(given, key) && fit(given[key])) wanted[key] = given[key];
+  return wanted;
+}
 
 export class Tools {
   /** `onChange` hears what is wanted otherwise. */

@@ -1,0 +1,601 @@
+"""Following a telling: what is next, passed, out of order, taken back, and over a library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import elision as el
+import naive_follow as twin
+from elision.ask.engine.filters import StateFilter, TellingFilter, first_filter
+from elision.ask.engine.passing import EXPECTED, LARGEST_ODDS, Passing
+from elision.ask.follow import Follower, OutOfOrder, Skipped
+from elision.ask.follow_many import NONE_BY_EVENTS
+from elision.values.library import Library
+from elision.values.outline import Outline, Step, Unit
+from models import RTOL, events, models
+
+TEA = """
+fill kettle, boil water, warm pot, add tea, pour water, drink tea
+fill kettle, boil water, add tea, pour water, wait, drink tea
+boil water, warm pot, add tea, pour water, drink tea
+fill kettle, boil water, add tea, pour water, drink tea, drink tea
+fill kettle, warm pot, boil water, add tea, pour water, wait, drink tea
+fill kettle, boil water, add tea, pour water
+"""
+
+
+def tea_tellings():
+    return [line.split(", ") for line in TEA.strip().splitlines()] * 4
+
+
+def washing(seed=0, count=40):
+    """Tellings in which the hands are washed at two places."""
+    rng = np.random.default_rng(seed)
+    steps = ["wash hands", "knead", "bake", "wash hands", "eat", "tidy"]
+    return [[step for step in steps if rng.random() < 0.9] or ["bake"] for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def doorbell():
+    return el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
+
+
+@pytest.fixture(scope="module")
+def tea():
+    return el.ScriptLearner().fit(tea_tellings()).script_
+
+
+@pytest.fixture(scope="module")
+def twice():
+    script = el.ScriptLearner().fit(washing()).script_
+    assert len(script.outline().steps_of["wash hands"]) == 2
+    return script
+
+
+@pytest.fixture(scope="module")
+def scripts(doorbell, tea, twice):
+    """With a telling model, without one but with an outline, and with neither."""
+    return [doorbell, tea, twice, doorbell.with_telling(None), el.examples.doorbell()]
+
+
+def shuffled(script, seed, most=12):
+    """Events of a script in any order, some of them again."""
+    rng = np.random.default_rng(seed)
+    return rng.choice(script.events, int(rng.integers(1, most))).tolist()
+
+
+def random_outline(rng):
+    """Steps in units at random, and tellings counted at random."""
+    branches, step = [], 0
+    while step < 7:
+        size = min(int(rng.integers(1, 4)), 7 - step)
+        branches.append(tuple((s,) for s in range(step, step + size)))
+        step += size
+    units = tuple(Unit(one, (1 / len(one),) * len(one), 1.0) for one in branches)
+    n = len(units)
+    shares = 1 - rng.random(7) ** 3
+    steps = tuple(Step(f"s{s}", f"s{s}", float(share), 0.5) for s, share in enumerate(shares))
+    pairs = rng.integers(0, 9, (n, n)) * (rng.random((n, n)) < 0.7)
+    np.fill_diagonal(pairs, 0)
+    return Outline(steps, units, np.zeros((n, n), bool), pairs.astype(np.int64), 9)
+
+
+# What comes next
+
+
+def same_next(script, now, told):
+    found = script.next(told).steps[0]
+    chances = {one.event: one.probability for one in found.answers}
+    assert now.ended == pytest.approx(found.ended, rel=RTOL, abs=1e-300)
+    for one in now.next:
+        expected = chances.get(one.event, 0.0)  # what cannot come is not listed
+        assert one.probability == pytest.approx(expected, rel=RTOL, abs=1e-300)
+    # The ten most probable ones: no other is more so.
+    min_probability = min((one.probability for one in now.next), default=0.0)
+    others = set(chances) - {one.event for one in now.next}
+    assert all(chances[event] <= min_probability * (1 + RTOL) for event in others)
+    assert [one.probability for one in now.next] == sorted(
+        (one.probability for one in now.next), reverse=True
+    )
+
+
+def test_next_is_that_of_the_beginning(scripts):
+    for script in scripts:
+        possible = script.sample(5, random_state=1)
+        for seed in range(6):
+            # Anything can be told to a telling model, what the states cannot tell is impossible.
+            told = shuffled(script, seed) if script.telling else possible[seed % 5]
+            follow = script.follow()
+            same_next(script, follow.now(), [])
+            for count, event in enumerate(told, start=1):
+                same_next(script, follow.tell(event), told[:count])
+
+
+@pytest.mark.numerical
+@settings(max_examples=60)
+@given(models(), st.integers(0, 2**32 - 1))
+def test_states_say_what_the_script_says(model, seed):
+    transition, emission, elision = model
+    script = el.Script(events(emission.shape[1]), transition, emission, elision)
+    told = script.sample(1, random_state=seed)[0]
+    state = first_filter(script)
+    assert isinstance(state, StateFilter)
+    for count in range(len(told) + 1):
+        found = script.next(told[:count]).steps[0]
+        chances = {one.event: one.probability for one in found.answers}
+        expected = [*(chances.get(event, 0.0) for event in script.events), found.ended]
+        np.testing.assert_allclose(np.exp(state.next_log_probs()), expected, rtol=RTOL, atol=1e-15)
+        if count < len(told):
+            state = state.tell(script.events.index(told[count]))
+
+
+def test_what_the_states_cannot_tell_says_nothing():
+    script = el.examples.doorbell()
+    state = first_filter(script).tell(script.events.index("close door"))
+    assert state.tell(script.events.index("hear doorbell")) is state
+
+
+def test_a_chain_of_any_length_is_the_telling_model(tea):
+    told = np.random.default_rng(3).integers(0, len(tea.events), 60)
+    state = first_filter(tea)
+    assert isinstance(state, TellingFilter)
+    for count, event in enumerate(told.tolist()):
+        expected = tea.telling.next_log_probs(told[:count])
+        np.testing.assert_allclose(state.next_log_probs(), expected, rtol=RTOL, atol=1e-12)
+        state = state.tell(event)
+
+
+# What has been passed
+
+
+def same_passing(passing, outline, told):
+    pairs = outline.pairs.tolist()
+    unit_of = outline.unit_of
+    steps = range(len(outline.steps))
+    expected = [twin.passed(pairs, unit_of, told, step) for step in steps]
+    np.testing.assert_allclose(
+        passing.passed(), expected, rtol=RTOL, atol=2 * np.exp(-LARGEST_ODDS)
+    )
+    for step in steps:
+        weights = twin.place_weights(pairs, unit_of, told, step)
+        np.testing.assert_allclose(np.exp(passing.ahead[step]), weights[-1], rtol=RTOL)
+        np.testing.assert_allclose(np.exp(passing.behind[step]), sum(weights[:-1]), rtol=RTOL)
+        worth, unit = twin.out_of_order(pairs, unit_of, told, step)
+        found, other = passing.out_of_order(step)
+        assert found == pytest.approx(worth, rel=RTOL, abs=1e-12)
+        assert (other is None) == (unit is None)
+    skips = passing.skips()
+    assert (skips[list(set(told))] == -np.inf).all()
+    for step in set(steps).difference(told):
+        share, tellings = outline.steps[step].told, outline.tellings
+        worth = twin.skip(pairs, unit_of, told, step, share * tellings, tellings)
+        assert skips[step] == pytest.approx(worth if share >= EXPECTED else -np.inf, rel=RTOL)
+
+
+def test_running_sums_are_those_of_all_places():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        outline = random_outline(rng)
+        told = []
+        passing = Passing.of(outline)
+        same_passing(passing, outline, told)
+        for step in rng.integers(0, 7, 9).tolist():
+            passing = passing.tell(step)
+            told.append(step)
+            same_passing(passing, outline, told)
+
+
+def test_a_step_told_again_changes_nothing():
+    outline = random_outline(np.random.default_rng(1))
+    once = Passing.of(outline).tell(3).tell(5)
+    again = once.tell(3).tell(5)
+    for name in ("told", "behind", "ahead", "heard", "late"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(once, name))
+
+
+def test_odds_are_cut_where_only_length_would_speak():
+    n = 60
+    steps = tuple(Step(f"s{s}", f"s{s}", 1.0, 0.9) for s in range(n))
+    units = tuple(Unit(((s,),), (1.0,), 1.0) for s in range(n))
+    pairs = np.triu(np.full((n, n), 50), 1)
+    passing = Passing.of(Outline(steps, units, np.triu(np.ones((n, n), bool), 1), pairs, 50))
+    for step in range(1, n):
+        passing = passing.tell(step)
+    assert passing.odds()[0] == LARGEST_ODDS
+    assert np.isfinite(passing.behind).all()
+
+
+def test_skipped_steps_are_those_probably_passed(tea):
+    follow = tea.follow()
+    assert follow.skipped == ()
+    now = follow.tell_all(["fill kettle", "add tea", "pour water"])
+    first = next(one for one in now.skipped if one.step == "boil water")
+    assert first.passed > 0.9
+    assert 0 <= first.done <= first.passed
+    assert "drink tea" not in {one.step for one in now.skipped}
+    order = [(not one.alarm, -one.passed) for one in now.skipped]
+    assert order == sorted(order)
+    # Told after all: no longer skipped, but out of order.
+    now = follow.tell("boil water")
+    assert "boil water" not in {one.step for one in now.skipped}
+    late = now.out_of_order[-1]
+    assert (late.event, late.position) == ("boil water", 3)
+    assert late.before in {"add tea", "pour water"}
+    assert late.probability > 0.5
+
+
+def test_instead_of_a_step_something_else_was_told(doorbell):
+    outline = doorbell.outline()
+    choice = next(unit for unit in outline.units if len(unit.branches) > 1)
+    told = outline.steps[choice.branches[0][0]]
+    others = {outline.steps[s].name for s in set(choice.steps) - set(choice.branches[0])}
+    now = doorbell.follow().tell_all(["hear doorbell", "open door", told.event, "close door"])
+    assert others.isdisjoint(one.step for one in now.skipped)
+
+
+def test_two_places_of_one_event(twice):
+    follow = twice.follow()
+    first, second = (twice.outline().steps[s].name for s in twice.outline().steps_of["wash hands"])
+    follow.tell("wash hands")
+    assert first not in {one.step for one in follow.skipped}
+    now = follow.tell_all(["knead", "bake", "eat"])
+    passed = {one.step: one.passed for one in now.skipped}
+    assert first not in passed
+    assert passed[second] > 0.5
+    # Where the first place has been passed, it is the second that is told.
+    follow = twice.follow()
+    now = follow.tell_all(["knead", "bake", "wash hands", "eat"])
+    passed = {one.step: one.passed for one in now.skipped}
+    assert passed[first] > 0.5
+    assert second not in passed
+
+
+def test_progress_goes_from_nothing_to_all(doorbell):
+    follow = doorbell.follow()
+    told = ["hear doorbell", "walk to door", "open door", "greet visitor", "close door"]
+    shares = [follow.progress, *(follow.tell(event).progress for event in told)]
+    assert shares[0] == pytest.approx(0, abs=1e-12)
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    assert follow.finish().progress == 1
+
+
+# Taking back, finishing, and what else can be told
+
+
+def test_taking_back_restores_everything(scripts):
+    for script in scripts:
+        rng = np.random.default_rng(7)
+        follow, told, seen = script.follow(), [], []
+        for _ in range(60):
+            if told and rng.random() < 0.4:
+                assert follow.undo() == seen.pop()
+                told.pop()
+            else:
+                seen.append(follow.now())
+                told.append(str(rng.choice([*script.events, "sneeze"])))
+                follow.tell(told[-1])
+        fresh = script.follow()
+        for item in told:
+            fresh.tell(item)
+        assert fresh.now() == follow.now()
+        assert follow.told == tuple(one for one in told if one != "sneeze")
+        while told:
+            follow.undo()
+            told.pop()
+        assert follow.now() == script.follow().now()
+        with pytest.raises(el.InputError, match="nothing was told"):
+            follow.undo()
+
+
+def test_finishing(doorbell):
+    follow = doorbell.follow()
+    before = follow.tell_all(["hear doorbell", "open door"])
+    now = follow.finish()
+    assert now.finished
+    assert (now.ended, now.next, now.progress) == (1.0, (), 1.0)
+    assert {one.passed for one in now.skipped} == {1.0}
+    assert {one.step for one in before.skipped} <= {one.step for one in now.skipped}
+    assert "(finished)" in str(now)
+    with pytest.raises(el.InputError, match="finished"):
+        follow.tell("close door")
+    assert follow.finish() == now
+    assert follow.undo() == before
+    assert follow.tell("close door").count == 3
+
+
+def test_unknown_events_are_noted_or_refused(doorbell):
+    follow = doorbell.follow()
+    follow.tell("hear doorbell")
+    before = follow.now()
+    now = follow.tell("sneeze")
+    assert now.unknown == ("sneeze",)
+    assert (now.count, now.next, now.skipped) == (1, before.next, before.skipped)
+    assert follow.tell("open door").unknown == ("sneeze",)
+    assert follow.told == ("hear doorbell", "open door")
+    follow.undo()
+    assert follow.undo() == before
+    strict = doorbell.follow(unknown="error")
+    with pytest.raises(el.InputError, match="'sneeze' is no event"):
+        strict.tell("sneeze")
+    assert strict.now() == doorbell.follow().now()
+
+
+def test_what_is_no_event_is_refused(doorbell):
+    follow = doorbell.follow()
+    for bad in (None, ..., 3, ["open door"]):
+        with pytest.raises(el.InputError):
+            follow.tell(bad)
+    assert follow.now() == doorbell.follow().now()
+    # Of several that it may have been, the likeliest is taken.
+    assert follow.tell({"open door": 0.7, "close door": 0.3}).count == 1
+    assert follow.told == ("open door",)
+    for rate in (0, 1, -0.1, "often", float("nan")):
+        with pytest.raises(el.InputError, match="false_alarms"):
+            doorbell.follow(false_alarms=rate)
+
+
+def test_events_told_again_and_again(doorbell):
+    follow = doorbell.follow()
+    once = follow.tell("hear doorbell")
+    again = follow.tell_all(["hear doorbell"] * 5)
+    assert again.count == 6
+    assert again.out_of_order == ()
+    assert [(one.step, one.passed) for one in again.skipped] == [
+        (one.step, one.passed) for one in once.skipped
+    ]
+
+
+def test_a_story_so_far(doorbell):
+    told = ["hear doorbell", "open door"]
+    follow = doorbell.follow()
+    follow.tell_all(told)
+    assert follow.story().told == tuple(told)
+
+
+def test_a_script_without_an_outline_knows_no_alarms():
+    follow = Follower(el.examples.doorbell())
+    assert not follow.knows_alarms
+    now = follow.tell_all(["open door", "hear doorbell", "close door"])
+    assert now.skipped
+    assert now.out_of_order
+    assert now.alarms == ()
+
+
+def test_alarms_are_the_worst_of_what_is_listed(tea):
+    follow = tea.follow(false_alarms=0.9)
+    now = follow.tell_all(["drink tea", "fill kettle"])
+    assert set(now.alarms) <= {*now.skipped, *now.out_of_order}
+    assert all(one.alarm for one in now.alarms)
+    kinds = {type(one) for one in now.alarms}
+    assert kinds <= {Skipped, OutOfOrder}
+    assert OutOfOrder in kinds
+
+
+SENTENCES = [
+    ["I heard the bell.", "I walked to the door.", "I opened the door.", "I greeted my friend."],
+    ["heard the bell ring", "went to the door", "opened the door", "greeted the visitor"],
+    ["the bell rang and I heard it", "walk to door", "open the door", "greet them"],
+    ["hear bell", "go to the door", "open door", "greet friend"],
+] * 3
+
+
+@pytest.fixture(scope="module")
+def spoken():
+    corpus = el.Corpus(
+        el.Narrative(None, tuple(one), "bell", str(n)) for n, one in enumerate(SENTENCES)
+    )
+    extractor = el.EventExtractor()
+    script = el.ScriptLearner().fit(extractor.fit_transform(corpus).events).script_
+    return script.annotated(extractor=extractor.to_dict())
+
+
+def test_sentences_are_followed_as_their_events(spoken):
+    by_words, by_name = spoken.follow(), spoken.follow()
+    for sentence in ["I heard the bell", "I opened the door"]:
+        heard = by_words.tell(sentence)
+    assert heard.count == len(by_words.told) >= 2
+    assert set(by_words.told) <= set(spoken.events)
+    assert by_name.tell_all(by_words.told) == heard
+    # One sentence is taken back at once, however many events it told.
+    both = spoken.follow()
+    before = both.now()
+    both.tell("I heard the bell and I opened the door.")
+    assert both.undo() == before
+    assert both.told == ()
+    assert both.tell("The moon is made of cheese.").unknown == ("The moon is made of cheese.",)
+
+
+# Over a library
+
+
+@pytest.fixture(scope="module")
+def library(doorbell, tea, twice):
+    priors = {"doorbell": 2.0, "tea": 1.0, "baking": 1.0}
+    return Library({"doorbell": doorbell, "tea": tea, "baking": twice}, priors)
+
+
+@pytest.fixture(scope="module")
+def mixed(doorbell, tea):
+    """Scripts with a telling model, with an outline only, and bare ones."""
+    bare = el.Script.build(
+        {"boil": {"boil water": 0.9, None: 0.1}, "pour": {"pour water": 0.5, "add tea": 0.5}},
+        {"start": {"boil": 1}, "boil": {"boil": 0.2, "pour": 0.8}, "pour": {"end": 1}},
+    )
+    return Library(
+        {
+            "doorbell": doorbell.with_telling(None),
+            "by hand": el.examples.doorbell(),
+            "tea": tea,
+            "short tea": bare,
+        }
+    )
+
+
+def same_guess(found, expected):
+    assert found.best == expected.best
+    names = {one.name for one in (*found.candidates, *expected.candidates)}
+    for name in names:
+        assert found.probability(name) == pytest.approx(
+            expected.probability(name), rel=RTOL, abs=1e-8
+        )
+    evidence = {one.name: one.log_evidence for one in expected.candidates}
+    for one in found.candidates:
+        if one.name in evidence and one.probability > 1e-8:
+            assert one.log_evidence == pytest.approx(evidence[one.name], rel=RTOL, abs=RTOL)
+
+
+def random_tellings(library, count=20):
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        events = [*library.events, "sneeze"]
+        yield rng.choice(events, int(rng.integers(0, 9))).tolist()
+
+
+def test_a_library_at_the_end_identifies(library):
+    own = [one[:8] for script in library.values() for one in script.sample(4, random_state=2)]
+    for told in [*own, *random_tellings(library)]:
+        follow = library.follow()
+        for event in told:
+            follow.tell(event)
+        guess = follow.finish()
+        same_guess(guess.activities, library.identify(told, none_of_these=NONE_BY_EVENTS))
+        if guess.best is None:
+            assert guess.now is None
+        else:
+            script = library[guess.best]
+            alone = script.follow()
+            alone.tell_all(told)
+            assert guess.now == alone.finish()
+
+
+def test_scripts_of_any_kind_are_identified_as_at_the_end(mixed):
+    own = [one[:8] for script in mixed.values() for one in script.sample(4, random_state=2)]
+    for told in [*own, *random_tellings(mixed)]:
+        follow = mixed.follow()
+        for count, event in enumerate(told, start=1):
+            follow.tell(event)
+            begun = mixed._identifier.identify([told[:count]], NONE_BY_EVENTS, begun=True)[0]
+            same_guess(follow.activities, begun)
+        expected = mixed.identify(told, none_of_these=NONE_BY_EVENTS)
+        same_guess(follow.finish().activities, expected)
+
+
+def test_a_library_names_the_activity_sooner_or_later(library):
+    follow = library.follow()
+    assert follow.activities.probability("doorbell") == pytest.approx(0.4, rel=1e-6)
+    guess = follow.tell("hear doorbell")
+    assert guess.best == "doorbell"
+    assert guess.now == library["doorbell"].follow().tell("hear doorbell")
+    assert str(guess).startswith("doorbell")
+
+
+def test_none_of_these(library):
+    follow = library.follow()
+    follow.tell("sneeze")
+    guess = follow.tell("cough")
+    assert guess.best is None
+    assert guess.now is None
+    assert "(none of these)" in str(guess)
+    never = library.follow(none_of_these=False)
+    assert never.tell("sneeze").best is not None
+    assert never.activities.probability(None) == 0
+    for share in (-0.1, 1, "few"):
+        with pytest.raises(el.InputError, match="none_of_these"):
+            library.follow(none_of_these=share)
+
+
+def test_a_library_takes_back(library):
+    rng = np.random.default_rng(0)
+    follow, told, seen = library.follow(), [], []
+    for _ in range(40):
+        if told and rng.random() < 0.4:
+            assert follow.undo() == seen.pop()
+            told.pop()
+        else:
+            seen.append(follow.now())
+            told.append(str(rng.choice([*library.events, "sneeze"])))
+            follow.tell(told[-1])
+    before = follow.now()
+    assert follow.told == tuple(told)
+    finished = follow.finish()
+    with pytest.raises(el.InputError, match="finished"):
+        follow.tell("open door")
+    assert finished == follow.now()
+    assert follow.undo() == before
+    for _ in told:
+        follow.undo()
+    with pytest.raises(el.InputError, match="nothing was told"):
+        follow.undo()
+    with pytest.raises(el.InputError, match="3 came"):
+        follow.tell(3)
+
+
+# Imports
+
+LIGHT = """
+import sys
+before = set(sys.modules)
+import elision as el
+{loaded}
+follow = {followed}.follow()
+for event in events[:4]:
+    follow.tell(event)
+follow.tell("no such event")
+follow.finish()
+follow.undo()
+str(follow.undo())
+names = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*sorted(names - set(sys.stdlib_module_names)))
+"""
+
+
+def imported(loaded, followed, path):
+    program = LIGHT.replace("{loaded}", loaded).replace("{followed}", followed)
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True
+    )
+    return set(run.stdout.split())
+
+
+# Where the last one is installed, msgspec looks at it.
+LITTLE = {"elision", "numpy", "msgspec", "typing_extensions"}
+
+
+def test_following_needs_little(tea, tmp_path):
+    path = tmp_path / "tea.json"
+    tea.save(path)
+    loaded = "script = el.load(sys.argv[1]); events = script.events"
+    assert imported(loaded, "script", path) <= LITTLE
+
+
+def test_following_over_a_library_needs_little(mixed, tea, tmp_path):
+    loaded = "library = el.Library.load(sys.argv[1]); events = library.events"
+    mixed.save(tmp_path / "library")
+    assert imported(loaded, "library", tmp_path / "library") <= LITTLE
+    # Made from scripts in memory, or read from a folder of them.
+    loaded = "script = el.load(sys.argv[1]); events = script.events"
+    tea.save(tmp_path / "tea.json")
+    assert imported(loaded, "el.Library({'tea': script})", tmp_path / "tea.json") <= LITTLE
+
+
+def test_a_repeat_in_a_row_is_no_step_out_of_order():
+    follower = el.ScriptLearner().fit(washing()).script_.follow()
+    now = follower.tell_all(["knead", "bake", "wash hands", "wash hands"])
+    assert not any(late.event == "wash hands" for late in now.out_of_order[1:])
+    assert [late.position for late in now.out_of_order] in ([], [2])
+
+
+def test_a_wrong_rate_is_refused_at_once():
+    library = el.Library({"doorbell": el.examples.doorbell()})
+    for rate in (0, 1, 3, "often"):
+        with pytest.raises(el.InputError, match="false_alarms"):
+            el.examples.doorbell().follow(false_alarms=rate)
+        with pytest.raises(el.InputError, match="false_alarms"):
+            library.follow(false_alarms=rate)

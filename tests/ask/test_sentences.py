@@ -1,0 +1,85 @@
+"""Questions in sentences, to a script that was learned from some."""
+
+from __future__ import annotations
+
+import pytest
+
+import elision as el
+from elision.ask.heard import hear
+from elision.ask.sentences import taken_for
+
+TELLINGS = [["hear the bell", "walk to the door", "open the door"]] * 6
+
+
+@pytest.fixture(scope="module")
+def script():
+    extractor = el.EventExtractor("wordnet")
+    events = extractor.fit_transform(TELLINGS)
+    learned = el.SEMHMM(score="marginal", random_state=0).fit(events).script_
+    return learned.annotated(extractor=extractor.to_dict())
+
+
+def test_a_sentence_stands_for_its_events(script):
+    heard = hear(script, ["he heard the bell", None, "he opened the door"])
+    assert heard.positions == [0, 1, 2]
+    first, gap, last = heard.items
+    assert gap is None
+    assert set(first) <= set(script.events)
+    assert max(first, key=first.get) != max(last, key=last.get)
+
+
+def test_every_question_takes_sentences(script):
+    asked = ["he heard the bell", None, "he opened the door"]
+    (filling,) = script.fill(asked, top=1)
+    walk = script.events[[("walk" in event) for event in script.events].index(True)]
+    assert filling.answers[0].event == walk
+    assert filling.position == 1
+    assert script.fill(asked, joint=True).answers[0].events == (walk,)
+    (both,) = script.fill_many([asked], top=1)
+    assert both == [filling]
+    assert len(script.between(["he heard the bell", "he opened the door"]).told) == 2
+    assert script.next(["he heard the bell"]).answers[0].event == walk
+    assert script.align(asked).steps
+    assert script.posterior(asked).told.shape[0] == 3
+    assert [one.position for one in script.resolve(asked)] == [0, 1, 2]
+    assert script.sample(1, random_state=0, given=asked)[0][1] in script.events
+
+
+def test_questions_about_fit_and_order_take_sentences(script):
+    told = ["he heard the bell", "he opened the door"]
+    heard = [max(one, key=one.get) for one in hear(script, told).items]
+    assert list(script.score(told, samples=10).told) == heard
+    assert [one.told for one in script.conform([told], samples=10)] == [tuple(heard)]
+    assert list(script.order(told[::-1]).events) == heard
+    assert script.score(["xyzzy"], samples=10).flags[0].kind == "unknown"
+    assert script.compare(script, samples=10) is not None
+    assert "svg" in script.draw(telling=told).svg
+
+
+def test_a_sentence_that_stands_for_nothing_is_said_to_be_unknown(script):
+    told = ["he heard the bell", "xyzzy", None]
+    unknown = "event 1: unknown sentence 'xyzzy'; nearest: "
+    for ask in (script.fill, script.next, script.align, script.posterior, script.between):
+        with pytest.raises(el.UnknownEventError, match=unknown):
+            ask(told)
+    heard = hear(script, told, unknown="ignore")
+    assert heard.positions == [0, 2]
+    assert list(heard.ignored) == [(1, "xyzzy")]
+    assert script.fill(told, unknown="ignore")[0].position == 2
+    assert script.align(told[:2], unknown="ignore").spurious == (1,)
+
+
+def test_each_sentence_is_shown_with_what_it_is_taken_for(script):
+    told = ["he heard the bell", None, script.events[0], "xyzzy"]
+    first, last = taken_for(script, told)
+    assert (first.position, first.sentence) == (0, told[0])
+    assert first.event == max(hear(script, told[:1]).items[0].items(), key=lambda one: one[1])[0]
+    assert 0.5 < first.share <= 1
+    assert last == (3, "xyzzy", None, 0.0)
+
+
+def test_without_an_extractor_a_sentence_is_an_unknown_event():
+    script = el.examples.doorbell()
+    with pytest.raises(el.UnknownEventError, match="unknown event 'he heard"):
+        script.fill(["he heard the bell", None])
+    assert script.fill(["he heard the bell", None], unknown="ignore")[0].position == 1

@@ -1,0 +1,105 @@
+"""Long runs that are killed: what was there stays, and what is resumed ends as if nothing had been.
+
+``python tools/kill.py`` kills for as long as you like; here a dozen kills in one process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import PATIENCE
+from elision._files import sweep, temporary_folder_in
+
+ROOT = Path(__file__).parents[1]
+COMPILING = 900
+"""Seconds, where kernels are compiled for the first time."""
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from elision import _files
+target = Path("packed")
+with _files.temporary_folder_in(Path.cwd()) as folder:
+    (folder / "made").mkdir()
+    replace = Path.replace
+    def once(path, other):
+        replace(path, other)
+        os.kill(os.getpid(), signal.SIGKILL)
+    Path.replace = once
+    _files.replace_folder(folder / "made", target, folder)
+"""
+
+MEASURING = """
+import os, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from elision.evaluate import workers
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, get_context("spawn"), workers.begin) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        time.sleep(60)
+"""
+SERVING = """
+import subprocess, sys
+worker = "import os, time; from elision.serve import worker; worker.end_with_server()"
+worker += "; print(os.getpid(), flush=True); time.sleep(60)"
+subprocess.run([sys.executable, "-c", worker])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
+def test_a_dozen_kills():
+    command = [sys.executable, ROOT / "tools" / "kill.py", "marginal", "pack", "--kills", "12"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILING, check=False)
+    assert done.returncode == 0, done.stdout
+    kills, _, runs, resumed, equal = map(int, done.stdout.splitlines()[-1].split()[1:])
+    assert kills == 12
+    assert runs == resumed == equal
+
+
+def test_a_folder_that_was_put_aside_comes_back(tmp_path):
+    """No folder takes the name of another in one step: killed between the two."""
+    (tmp_path / "packed").mkdir()
+    (tmp_path / "packed" / "old").write_text("old")
+    ended = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert not (tmp_path / "packed").exists()
+    sweep(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["packed"]
+    assert (tmp_path / "packed" / "old").read_text() == "old"
+
+
+def test_folders_of_processes_that_work_are_left_alone(tmp_path):
+    with temporary_folder_in(tmp_path) as folder:
+        sweep(tmp_path)
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("working", [MEASURING, SERVING], ids=["bench", "serve"])
+def test_workers_of_a_process_that_was_killed_end(working):
+    command = [sys.executable, "-c", working]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        worker = int(process.stdout.readline())
+        process.kill()
+    until = time.monotonic() + PATIENCE
+    while _is_running(worker):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def _is_running(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{number}/stat")  # one that nobody waits for has ended, too
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
