@@ -32,6 +32,10 @@ _swept: set[Path] = set()
 _unfinished: set[Path] = set()
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unfinished.clear)  # the parent is writing them
+
+
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write to a temporary name in the same folder, then rename.
 
@@ -62,6 +66,26 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         problem = f"cannot be written: {getattr(error, 'strerror', None) or error}"
         raise InputError(problem, where=shown_path(path)) from None
+
+
+@contextmanager
+def one_writer(folder: Path) -> Iterator[None]:
+    """Wait until nobody else is in here for the same folder, where the system can say so.
+
+    For what is several files, of which those of two writers must not be mixed.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ModuleNotFoundError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _pool: ThreadPoolExecutor | None = None
+_blas_limit: Any = None
+_blas_users = 0
 _threads: int | None = None
 _inside = threading.local()
 
@@ -70,8 +73,32 @@ def _forget_pool() -> None:
     _pool = None
 
 
+def _locks() -> list[Any]:
+    """Locks that a fork must not leave closed in the child: ours, and that of numba's compiler."""
+    compiler = sys.modules.get("numba.core.compiler_lock")
+    return [_lock, *([] if compiler is None else [compiler.global_compiler_lock])]
+
+
+def _before_fork() -> None:
+    _inside.forking = _locks()
+    for lock in _inside.forking:
+        lock.acquire()
+
+
+def _after_fork() -> None:
+    for lock in reversed(_inside.__dict__.pop("forking", [])):
+        lock.release()
+
+
+def _after_fork_in_child() -> None:
+    _forget_pool()  # its threads stay behind in the parent
+    _after_fork()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)  # the threads stay behind in the parent
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+    )
 
 
 def inside_pool() -> bool:
@@ -99,11 +126,31 @@ def alone() -> Iterator[None]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS work in one thread: the last bits of its products depend on their number."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - learning alone needs it
+    """Let BLAS work in one thread: the last bits of its products depend on their number.
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    That holds for the whole process: the first of our threads to come sets it, the last to leave
+    takes it back.
+    """
+    import threadpoolctl  # noqa: PLC0415 - learning alone needs it
+
+    # Since its version 3.8 only the thread that came first can change the number.
+    openblas = threadpoolctl.OpenBLASController
+    take_over = getattr(openblas, "clear_controlling_thread", lambda **_: None)
+    global _blas_limit, _blas_users  # noqa: PLW0603
+    with _lock:
+        if _blas_users == 0:
+            take_over(force=True)
+            _blas_limit = threadpoolctl.threadpool_limits(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
         yield
+    finally:
+        with _lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                take_over(force=True)
+                _blas_limit.restore_original_limits()
+                take_over(force=True)
 
 
 def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:

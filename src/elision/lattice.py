@@ -100,7 +100,11 @@ class Posterior(NamedTuple):
         """Expected silent passes of each state after i events, (m + 1, states)."""
         # Where a state is never silent, the density of entering it may be infinite.
         passes = np.zeros_like(self.entered)
-        return np.multiply(self.entered, elision, out=passes, where=elision > 0)
+        np.multiply(self.entered, elision, out=passes, where=elision > 0)
+        passes[np.isinf(passes)] = (
+            1.0  # an elision below the range of a double: passed all the same
+        )
+        return passes
 
 
 class Tables(NamedTuple):

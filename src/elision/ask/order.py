@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from elision.ask.engine.precedence import improved, precedence
 from elision.ask.engine.told_chain import ToldChain, visits
 from elision.ask.heard import check_top, hear, name_of, single
 from elision.errors import InputError
-from elision.values.observations import Packer, short
+from elision.values.observations import SMALLEST, Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,10 +137,10 @@ def order(
     first = _precedence(script, chain, kinds)
     before: NDArray[np.float64] | None = None
     shares: list[float] | None = None
+    orders = None
     if Orders.nodes(kinds.copies) * script.size <= MOST_CELLS:
         orders = Orders(chain, likelihood, kinds.copies)
-        if orders.total == 0:
-            raise _impossible(kinds, orders)
+    if orders is not None and orders.total > SMALLEST:
         agreed, before = orders.consensus(first), orders.before()
         found, exact = orders.likeliest(top)
         courses, shares = [course for course, _ in found], [share for _, share in found]
@@ -147,9 +148,12 @@ def order(
         agreed, exact = improved(first, np.argsort(-first.sum(axis=1), kind="stable")), False
         courses = beam_search(chain, likelihood, kinds.copies, top=top, width=beam)
         courses.append(tuple(kinds.of_event[agreed].tolist()))
+    ranked = _ranked(script, kinds, courses, shares)
+    if orders is not None and ranked[0].log_prob == -math.inf:
+        raise _impossible(kinds, orders)
     return Ordering(
         events=tuple(kinds.names[kind] for kind in kinds.of_event[agreed].tolist()),
-        likeliest=_ranked(script, kinds, courses, shares)[:top],
+        likeliest=ranked[:top],
         precedence=first[np.ix_(agreed, agreed)],
         before=None if before is None else before[np.ix_(agreed, agreed)],
         exact=exact,
@@ -228,5 +232,5 @@ def _impossible(kinds: _Kinds, orders: Orders) -> InputError:
     names = [kinds.names[kind] for kind in np.repeat(np.arange(len(missing)), missing).tolist()]
     return InputError(
         "the script cannot tell these events together, in any order",
-        hint=f"it could without {', '.join(map(short, names[:5]))}",
+        hint=f"it could without {', '.join(map(short, names[:5]))}" if names else None,
     )

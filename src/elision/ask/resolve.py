@@ -136,7 +136,7 @@ def _in_context(
     emission: NDArray[np.float64], weights: NDArray[np.float64], told: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """P(o) = sum_k told(k) w(o) Omega(o|k) / l(k, w), as a distribution."""
-    parts = emission * weights
+    parts = emission * (weights / weights.max())  # one over the smallest would overflow
     likelihood = parts.sum(axis=1)
     chances = np.divide(told, likelihood, out=np.zeros_like(told), where=likelihood > 0) @ parts
     return np.asarray(chances / chances.sum())

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LONGEST = 10_000
 """Events that a telling can be asked to have."""
 
+MOST_ENTRIES = 5_000_000
+"""States that all stories together may pass, beside `_entries_of_one` for each of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Happened:
@@ -179,8 +182,22 @@ def _draw(
         chain.soft,
         generator,
         offset,
+        MOST_ENTRIES + _entries_of_one(script, items) * n,
     )
+    if offset[-1] < 0:
+        longest = int(np.argmax(np.diag(script.transition)))
+        raise InputError(
+            f"stories with more than {len(state):,} passed states came up, too many to draw",
+            where=f"state {short(script.states[longest])}, which follows itself with the "
+            f"probability {script.transition[longest, longest]:.9g}",
+            hint="draw fewer, or of a given length",
+        )
     return _Drawn(state, event, outcome, offset)
+
+
+def _entries_of_one(script: Script, items: list[Item]) -> int:
+    """States that a story may pass, with much to spare if it hardly stays anywhere."""
+    return 200 + 2 * (script.size + len(items))
 
 
 def check_drawing(n: int, random_state: object) -> np.random.Generator:

@@ -360,7 +360,8 @@ def score(
     false_alarms
         Share of usual tellings that may be called odd.
     samples
-        How many tellings to draw for the p-value; 0 for none. A telling model that was learned from
+        How many tellings to draw for the p-value; 0 for none, nor is there one for a telling of
+        more than 10,000 events. A telling model that was learned from
         19 tellings or more needs none: it knows how odd some of them are that it had not seen.
     random_state
         Seed of the drawing.

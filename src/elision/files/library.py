@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from elision import files
-from elision._files import shown_path, temporary_in, write_atomically
+from elision._files import one_writer, shown_path, temporary_in, write_atomically
 from elision.errors import FileFormatError, InputError
 from elision.files.envelope import NO_CHECKSUM, Envelope
 from elision.files.script import FORMAT as SCRIPT
@@ -82,31 +82,37 @@ def save(folder: str | PathLike[str], entries: Iterator[tuple[str, float, Sheet,
     try:
         if root.exists() and not root.is_dir():
             raise InputError("there is a file, expected a folder or nothing", where=where)
-        if root.is_dir() and not (root / INDEX).exists() and any(root.iterdir()):
-            raise InputError(
-                "the folder holds something other than a library", where=where, hint="name another"
-            )
-        (root / SCRIPTS).mkdir(parents=True, exist_ok=True)
-        listed = [
-            _Entry(
-                name=name,
-                file=_store(root / SCRIPTS, name, script),
-                prior=prior,
-                events=list(zip(sheet.events, sheet.rates, sheet.bounds, strict=True)),
-                words=None if sheet.words is None else dict(sheet.words),
-            )
-            for name, prior, sheet, script in entries
-        ]
-        write_atomically(root / INDEX, _dumps(listed))
-        named = {entry.file for entry in listed}
-        for path in (root / SCRIPTS).iterdir():
-            if path.name not in named and path.suffix == ".json":
-                path.unlink()
+        root.mkdir(parents=True, exist_ok=True)
+        with one_writer(root):
+            _save(root, where, entries)
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         problem = f"cannot be written: {getattr(error, 'strerror', None) or error}"
         raise InputError(problem, where=where) from None
+
+
+def _save(root: Path, where: str, entries: Iterator[tuple[str, float, Sheet, Any]]) -> None:
+    if not (root / INDEX).exists() and any(root.iterdir()):
+        raise InputError(
+            "the folder holds something other than a library", where=where, hint="name another"
+        )
+    (root / SCRIPTS).mkdir(exist_ok=True)
+    listed = [
+        _Entry(
+            name=name,
+            file=_store(root / SCRIPTS, name, script),
+            prior=prior,
+            events=list(zip(sheet.events, sheet.rates, sheet.bounds, strict=True)),
+            words=None if sheet.words is None else dict(sheet.words),
+        )
+        for name, prior, sheet, script in entries
+    ]
+    write_atomically(root / INDEX, _dumps(listed))
+    named = {entry.file for entry in listed}
+    for path in (root / SCRIPTS).iterdir():
+        if path.name not in named and path.suffix == ".json":
+            path.unlink()
 
 
 def _store(folder: Path, name: str, script: Any) -> str:

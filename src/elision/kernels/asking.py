@@ -244,13 +244,14 @@ def _grown(array):
 
 
 @jit
-def sample(first, target, cumulative, emission, symbol, soft, rng, offset):
+def sample(first, target, cumulative, emission, symbol, soft, rng, offset, most):
     """Draw ``len(offset) - 1`` stories from a chain; return state, event and outcome of each entry.
 
     ``cumulative[i]`` holds for each edge, in order of their source (those of j begin at
     ``first[j]``), the three outcomes of entering its target: sums that begin anew with each source.
     Story s has the entries offset[s]..offset[s + 1]. A silent entry gets the event that the state
-    would have told, -1 if it never tells. Every entry takes two random numbers.
+    would have told, -1 if it never tells. Every entry takes two random numbers. If there would be
+    more than ``most`` entries, drawing ends and the last offset is -1.
     """
     end, events = emission.shape[0] - 1, emission.shape[1]
     state, event = np.empty(1024, np.int64), np.empty(1024, np.int64)
@@ -269,6 +270,9 @@ def sample(first, target, cumulative, emission, symbol, soft, rng, offset):
             here = target[choice // 3]
             if here == end:
                 break
+            if size == most:
+                offset[-1] = -1
+                return state[:size], event[:size], outcome[:size]
             if size == state.shape[0]:
                 state, event, outcome = _grown(state), _grown(event), _grown(outcome)
             state[size] = here

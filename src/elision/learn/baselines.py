@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -241,7 +242,9 @@ class LogisticGap(GapFiller):
         self._model: Any = None
         if len(self._classes) > 1:
             regression = LogisticRegression(C=self.C, max_iter=500)
-            self._model = regression.fit(surroundings(contexts, len(self.events_)), answers)
+            with warnings.catch_warnings():  # that most events were told once is no surprise here
+                warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+                self._model = regression.fit(surroundings(contexts, len(self.events_)), answers)
 
     def _weigh_all(self, contexts: Sequence[Context]) -> NDArray[np.float64]:
         weights = np.full((len(contexts), len(self.events_)), 1e-6)  # events never told in training

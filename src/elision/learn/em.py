@@ -9,7 +9,7 @@ import numpy as np
 
 from elision.errors import InputError
 from elision.scale.passes import counting, told_in, weight_of
-from elision.values.observations import Packer
+from elision.values.observations import SMALLEST, Packer
 from elision.values.script import Script
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from elision.lattice import Counts, Parameters
     from elision.scale.passes import Parts
     from elision.values.observations import Observation, Packed, Unknown
+
+MOST_PSEUDOCOUNTS = 1e100
+"""Far more than anybody counts, and no sum of them overflows."""
 
 Base: TypeAlias = "Literal['uniform', 'unigram'] | Sequence[float]"
 
@@ -54,8 +57,9 @@ class Prior:
                 raise InputError(f"elision prior {self.elision!r}, expected two pseudocounts")
             values += [("elision", value) for value in self.elision]
         for name, value in values:
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"{name} pseudocount {value}, expected a number from 0")
+            if not 0 <= value <= MOST_PSEUDOCOUNTS:
+                problem = f"{name} pseudocount {value}, expected a number from 0"
+                raise InputError(f"{problem} to {MOST_PSEUDOCOUNTS:g}")
 
 
 class Pseudocounts(NamedTuple):
@@ -243,9 +247,18 @@ def fit_parameters(
             hint="impossible='ignore' leaves such narratives out",
         )
     learned = Script.from_parameters(
-        script.events, result.parameters, states=script.states, about=script.about
+        script.events, _reachable(result.parameters), states=script.states, about=script.about
     )
     return Fitted(learned, result.history)
+
+
+def _reachable(parameters: Parameters) -> Parameters:
+    """Keep a trace of the edges into states that no narrative visits, if none of them has any."""
+    transition, target = parameters.transition, parameters.target
+    onward = parameters.source != target
+    kept = np.bincount(target[onward & (transition >= SMALLEST)], minlength=parameters.states)
+    lost = onward & (kept[target] == 0)
+    return replace(parameters, transition=np.where(lost, SMALLEST, transition))
 
 
 def _without_elisions(script: Script) -> Script:

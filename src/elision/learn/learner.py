@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from elision._threads import one_blas_thread
 from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
 from elision.learn.calibration import learn_calibration
@@ -147,7 +147,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self.script_ = sharp_script(outline, self.events_, about=about)
         if self.events_:
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
-            with threadpool_limits(limits=1, user_api="blas"):
+            with one_blas_thread():
                 self._begin(next(stage))
                 telling = learn_telling(told, self.events_, random_state=seed)
                 self._begin(next(stage))

@@ -93,7 +93,8 @@ class Completion:
 
     def _counted(self) -> Table:
         """Count everything anew, with room for what two sweeps can add."""
-        likely = 4 * _NEW_KEYS * int(self._lengths.sum() + self._left_out)
+        expected = min(self._lengths.sum() + self._left_out, self._starts[-1])  # as room is given
+        likely = 4 * _NEW_KEYS * int(expected)
         size = 1 << max(int(np.ceil(np.log2(max(likely, 2 * self._most_keys())))), 10)
         table = kernels.repairing.count_all(
             size, self._starts, self._traces, self._lengths, self._base

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elision import _threads
-from elision._files import file_names, replace_folder, shown_path, temporary_folder_in
+from elision._files import file_names, one_writer, replace_folder, shown_path, temporary_folder_in
 from elision.errors import InputError
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
@@ -170,9 +170,11 @@ def pack(
         spills = _spilled(plan, scratch, each)
         size = sum(one.path.stat().st_size for _, one in spills)
         _write(spills, scratch, each)
-        replace_folder(scratch / MADE, target, scratch)
+        with one_writer(scratch.parent):
+            replace_folder(scratch / MADE, target, scratch)
+            made = packed_in(target)
     pieces = len(plan.slices) + len(plan.rows) + len(plan.told)
-    return Packing(packed_in(target), limit, len(several), pieces, size, tuple(plan.whole))
+    return Packing(made, limit, len(several), pieces, size, tuple(plan.whole))
 
 
 def _spilled(plan: Plan, scratch: Path, limit: int) -> list[tuple[str, Spill]]:

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 START, END = "start", "end"
 """Names of the first and the last state; no other state may bear them."""
 
+LONGEST_STAY = 1 - 1e-9
+LONGEST_SILENCE = 1 - 1e-6
+STAY_TOLERANCE = 1e-3
+"""Probability of staying in a state, at most, and of staying in silence; and how far the rows of a
+state may be off, as a share of the probability of leaving it.
+
+What happens in a state is divided by one minus these, of which few digits are right near one.
+"""
+
 DEEPEST_NOTE = 50
 LARGEST_NOTE_BITS = 1024
 """How deep the notes may nest and how large their integers may be, for every JSON reader's sake."""
@@ -109,6 +118,26 @@ def frozen(values: ArrayLike, name: str, dimensions: int) -> NDArray[np.float64]
     array += 0.0  # makes -0.0 to 0.0, so that equal scripts have equal bytes
     array.setflags(write=False)
     return array
+
+
+def stay_problem(
+    transition: NDArray[np.float64], emission: NDArray[np.float64], elision: NDArray[np.float64]
+) -> tuple[int, str] | None:
+    """Find a state that is left so rarely that its probabilities are not known well enough."""
+    stay = np.diag(transition)
+    for most, chance, how in (
+        (LONGEST_SILENCE, stay * elision, "stays in silence"),
+        (LONGEST_STAY, stay, "follows itself"),
+    ):
+        for state in np.flatnonzero(chance > most).tolist():
+            problem = f"{how} with a probability of {float(chance[state])!r}"
+            return state, f"{problem}, expected at most 1 - {1 - most:.0e}"
+    told = emission.sum(axis=1) + elision
+    off = np.maximum(np.abs(transition.sum(axis=1) - 1), np.abs(told - 1))[1:-1]
+    for state in (np.flatnonzero(off > STAY_TOLERANCE * (1 - stay)[1:-1]) + 1).tolist():
+        problem = f"sums of probabilities are off by {off[state - 1]:.1g}"
+        return state, f"{problem}, too far for a state left with {1 - stay[state]:.1g}"
+    return None
 
 
 def name_states(events: Sequence[str], emission: NDArray[np.float64]) -> tuple[str, ...]:

@@ -38,6 +38,9 @@ LOADED = 256
 WORTH_ASKING = 0.001
 """Scripts less probable than this are not asked when all answer together."""
 
+LARGEST_PRIOR = 1e290
+"""Larger ones are scaled, so that their sum does not overflow."""
+
 NONE_OF_THESE = 0.02
 """Prior probability that a telling is of no script of the library."""
 
@@ -81,7 +84,8 @@ class Library(Mapping[str, Script]):
                 raise InputError(f"{short(name)} is no name of a script")
         self._scripts = {name: _script_of(name, value) for name, value in scripts.items()}
         self._given_priors = _checked_priors(self._scripts, priors)
-        self._priors = self._given_priors / self._given_priors.sum()
+        scaled = self._given_priors / max(1.0, self._given_priors.max() / LARGEST_PRIOR)
+        self._priors = scaled / scaled.sum()
         self._witnesses: OrderedDict[str, Witness] = OrderedDict()
         self._kept = max(
             LOADED, sum(not isinstance(one, files.library.Stored) for one in scripts.values())

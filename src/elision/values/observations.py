@@ -24,6 +24,9 @@ Observation: TypeAlias = "str | Mapping[str, float] | None"
 Unknown: TypeAlias = Literal["error", "ignore"]
 """What to do with an event that the script does not know."""
 
+SMALLEST = 1e-290
+"""Sums of probabilities below this have few digits left, and one over them may overflow."""
+
 LONGEST_LIKENED = 100
 """Characters above which no similar name is sought for an unknown event: it takes too long."""
 
@@ -226,6 +229,9 @@ class Packer:
                 ignored = True
         if not pairs and not ignored:
             raise InputError("no event has a positive weight", where=where)
+        largest = max((share for _, share in pairs), default=1.0)
+        if largest < SMALLEST:  # proportions are what matters, and such numbers have lost theirs
+            pairs = [(event, share / largest * SMALLEST) for event, share in pairs]
         return tuple(sorted(pairs))
 
     def _unknown_event(self, event: str, where: str) -> UnknownEventError:

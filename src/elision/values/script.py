@@ -20,6 +20,7 @@ from elision.values._script_parts import (
     mapping,
     name_states,
     note,
+    stay_problem,
     topological,
 )
 from elision.values.observations import short
@@ -122,8 +123,8 @@ class Script(Questions):
         if (self._states[0], self._states[-1]) != (START, END):
             raise ScriptError(f"first and last state must be named {START!r} and {END!r}")
         self._check_probabilities()
-        self._check_loops()
         self._check_reachability()
+        self._check_loops()
         if telling is not None and telling.events != self._events:
             raise ScriptError("a telling model of other events than the script's")
         self._telling = telling
@@ -482,10 +483,10 @@ class Script(Questions):
         self._check_sums(told[1:-1], 1, "events and elision")
 
     def _check_loops(self) -> None:
-        stuck = np.flatnonzero(np.diag(self._transition) * self._elision >= 1)
-        if len(stuck):
-            state = int(stuck[0])
-            raise ScriptError("the state stays in silence for ever", where=self._where(state))
+        found = stay_problem(self._transition, self._emission, self._elision)
+        if found is not None:
+            state, problem = found
+            raise ScriptError(problem, where=self._where(state))
 
     def _check_sums(self, sums: NDArray[np.float64], first: int, what: str) -> None:
         bad = np.flatnonzero(~(np.abs(sums - 1) <= ROW_TOLERANCE))

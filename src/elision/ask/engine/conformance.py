@@ -15,7 +15,7 @@ from elision.ask.engine.deviations import deviations, moves
 from elision.ask.engine.told_chain import Tables, ToldChain, visits
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
-from elision.ask.sample import tellings
+from elision.ask.sample import LONGEST, tellings
 from elision.ask.score import Conformance, Deviations, Flag
 from elision.errors import InputError, relocated
 from elision.values.observations import Packer
@@ -199,6 +199,9 @@ class Examiner:
                 found.append(1 / (self._samples + 1))
                 continue
             symbol = _symbols(packed, s)
+            if len(symbol) > LONGEST:
+                found.append(None)
+                continue
             key = (len(symbol), tuple(np.flatnonzero(gap[symbol]).tolist()))
             reference = self._reference(*key)
             # Equal tellings must count as equal, whatever the order their sums were added in.
@@ -239,7 +242,7 @@ class Examiner:
                 elif gap[symbol]:
                     telling.append(None)
                 else:
-                    chance = likelihood[:, symbol]
+                    chance = likelihood[:, symbol] / likelihood[:, symbol].max()
                     by = np.divide(told, chance, out=np.zeros_like(told), where=chance > 0)
                     weight = (by @ self._script.emission) * part.soft[symbol - len(events)]
                     telling.append(events[int(weight.argmax())])
@@ -287,6 +290,8 @@ class Examiner:
         forgotten = (put_in * self._told * ~told).sum(axis=1) / (events + 1)
         strange = MISPLACED * (found.without * usual[symbol]).sum(axis=1) / max(events, 1)
         odds = exchanged + FORGOTTEN * forgotten + strange
+        # Where a step is so improbable that the tables have lost the telling, a slip explains it.
+        odds[tables.before_scale[:, -1] == -np.inf] = STRANGE**-MOST_STRANGE
         silent = (found.entered * self._script.elision) @ self._shares
         for n in range(len(symbol)):
             own = Tables(*(part[n] for part in tables))

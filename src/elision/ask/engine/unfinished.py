@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from elision.ask.engine.checks import probability
 from elision.ask.engine.filters import first_filter
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, impossible, name_of, single
-from elision.values.observations import Packer
+from elision.values.observations import SMALLEST, Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,10 +68,11 @@ def between(
     log_prob = 0.0
     for tells in told:
         reached = (after[-1] @ onward) * tells
-        if not reached.sum() > 0:
+        total = float(reached.sum())
+        if not total > SMALLEST:
             raise impossible()
-        log_prob += float(np.log(reached.sum()))
-        after.append(reached / reached.sum())
+        log_prob += math.log(total)
+        after.append(reached / total)
     follows = np.ones(size)
     passes = np.zeros((len(items) + 1, size))
     nothing = np.ones(len(items) + 1)
@@ -80,7 +82,8 @@ def between(
         whole = float(after[i] @ ways)
         passes[i] = (after[i] @ onward) * script.elision * ways / whole
         nothing[i] = float(after[i] @ script.transition @ goal) / whole
-        follows = ways / ways.max()
+        # Only states that told event i count, and are of order one: others might hide them.
+        follows = np.divide(ways, whole, out=np.zeros(size), where=after[i] > SMALLEST)
     shares = emission_shares(script.emission)
     chance = np.minimum(passes @ shares, 1.0)
     return Story(
