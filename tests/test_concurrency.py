@@ -86,7 +86,7 @@ def test_what_several_write_at_once_is_that_of_one_of_them(folder):
 
 def test_a_library_is_saved_by_one_at_a_time(tmp_path, monkeypatch):
     """A second writer waits: it would delete the scripts that the first has not yet listed."""
-    one, other = (el.Library({name: el.examples.doorbell().noted(a=name)}) for name in "ab")
+    one, other = (el.Library({name: el.examples.doorbell().annotated(a=name)}) for name in "ab")
     saving = threading.Thread(target=other.save, args=(tmp_path / "library",))
     dumps = library._dumps
 

@@ -192,7 +192,7 @@ def write(folder):
     from elision.scale.packing import pack
 
     root, who = Path(folder), os.getpid()
-    script = el.load(root / "script.json").noted(who=who)
+    script = el.load(root / "script.json").annotated(who=who)
     library = el.Library({f"{who}": script, f"{who} too": el.examples.doorbell()})
     told = [list(one) for one in el.examples.doorbell_tellings()]
     for _ in range(6):
