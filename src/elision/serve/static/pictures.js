@@ -252,7 +252,7 @@ export class Pictures {
         telling: this.page.lines(),
         theme: shownTheme(),
         finished: this.page.finished(),
-        min_share: this.said,
+        min_probability: this.said,
       };
       const asked = this.split ? question : sharing;
       keep(await askFile(`${scriptPath(script.id)}/${path}.${kind}`, asked), `${script.id}.${kind}`);
