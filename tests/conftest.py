@@ -14,7 +14,7 @@ settings.register_profile(
     "elision",
     deadline=None,  # the first example may compile
     derandomize=True,
-    max_examples=int(os.environ.get("EXAMPLES", "10")),
+    max_examples=int(os.environ.get("EXAMPLES", "7")),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

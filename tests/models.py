@@ -12,7 +12,7 @@ from elision.values.observations import Packer
 
 RTOL = 1e-9
 ATOL = 1e-12
-EXAMPLES = 25 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 300
+EXAMPLES = 12 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 120
 
 
 def events(count):

@@ -39,10 +39,11 @@ def test_no_request_breaks_the_server(server: Running) -> None:
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) == 34
     for operation in operations:
-        # A new one each time: only the last few files are kept.
-        path = "/api/uploads?name=a.txt"
-        sent = server.ask("POST", path, b"ring\nopen\n\nopen\n").json
-        _fuzz(operation, known, sent["upload"])
+        upload = ""
+        if "{upload}" in operation.path:  # a new one each time: only the last few files are kept
+            path = "/api/uploads?name=a.txt"
+            upload = server.ask("POST", path, b"ring\nopen\n\nopen\n").json["upload"]
+        _fuzz(operation, known, upload)
     assert server.ask("GET", "/api/scripts").status == 200
 
 

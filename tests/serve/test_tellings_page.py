@@ -146,7 +146,7 @@ class TestTheTellings:
         page.locator(".matrix thead").get_by_role("button", name="take parcel").click()
         tools.get_by_label("Sort by").select_option("length")
         expect(page.locator("#tellings .count")).to_contain_text("7 of 20 tellings")
-        page.wait_for_url(re.compile("rows="))
+        page.wait_for_url(re.compile("rows=.*length"))
         again = visit_example(page.url.partition("#")[2])
         expect(again.locator("#tellings .count")).to_contain_text("7 of 20 tellings")
         tools = again.get_by_role("group", name="Which tellings")
