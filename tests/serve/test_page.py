@@ -79,6 +79,8 @@ class TestLinksAndFiles:
         page = visit("script=gone&step=x&say=7&box=1,2&view=none&telling=%00%E2%80%AE")
         expect(page.locator("#problem")).to_contain_text("no script “gone”")
         expect(page.locator("#outline .step").first).to_be_visible()
+        page.wait_for_timeout(800)  # other scripts are asked after half a second
+        expect(page.locator("#problem")).to_contain_text("no script “gone”")
 
     def test_pictures_and_answers_are_kept(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)

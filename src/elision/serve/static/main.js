@@ -222,7 +222,11 @@ async function rest(signal) {
   }
   speak();
   if (page.isExample) return;
-  await attempt(() => showWhich(page.scripts, telling.text, page.script.id, openScript, signal));
+  try {
+    await showWhich(page.scripts, telling.text, page.script.id, openScript, signal);
+  } catch (error) {
+    if (!isAborted(error)) complain(error.message); // nobody asked: what was said before stays
+  }
 }
 
 function working(isAtWork) {
