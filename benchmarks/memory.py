@@ -1,8 +1,10 @@
 """Whether memory grows: small learns and asks, again and again in one process.
 
     python benchmarks/memory.py --seconds 240
+    python benchmarks/memory.py --rounds 1250 --tellings 50   # a million operations
 
-Each round learns a small script in one of the ways there are, and puts every question to it. Prints
+Each round learns a small script in one of the ways there are, and puts every question to it, about
+one telling or about several. Prints
 JSON: the resident memory at checkpoints, and by how much it grows in 1000 operations, from the
 second quarter of the time on: before that, libraries are loaded and loops compiled.
 """
@@ -26,10 +28,13 @@ import elision as el
 EVENTS = ("ring", "walk", "look", "open", "greet", "take", "close")
 
 
-def tellings(rng: np.random.Generator) -> list[list[str]]:
-    """A few tellings of one activity, other ones each time."""
+LEARNED_FROM = 8
+
+
+def tellings(rng: np.random.Generator, number: int) -> list[list[str]]:
+    """Tellings of one activity, another one each time."""
     steps = [*EVENTS, f"say {rng.integers(1000)}"]
-    return [[one for one in steps if rng.random() < 0.7] or [EVENTS[0]] for _ in range(8)]
+    return [[one for one in steps if rng.random() < 0.7] or [EVENTS[0]] for _ in range(number)]
 
 
 def learn(kind: int, told: list[list[str]]) -> el.Script:
@@ -81,17 +86,17 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def measure(seconds: float, rounds: int | None, checkpoints: int) -> dict[str, object]:
+def measure(seconds: float, rounds: int | None, asked: int, checkpoints: int) -> dict[str, object]:
     """Learn and ask for so long, or for so many rounds."""
     rng = np.random.default_rng(0)
     begun = time.perf_counter()
     learns = asks = number = 0
     found: list[dict[str, float]] = []
     while True:
-        told = tellings(rng)
-        script = learn(number % 4, told)
+        told = tellings(rng, max(LEARNED_FROM, asked))
+        script = learn(number % 4, told[:LEARNED_FROM])
         learns += 1
-        asks += ask(script, told[0])
+        asks += sum(ask(script, one) for one in told[:asked])
         number += 1
         share = number / rounds if rounds else (time.perf_counter() - begun) / seconds
         if share >= (len(found) + 1) / checkpoints:
@@ -118,9 +123,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Whether memory grows with learning and asking.")
     parser.add_argument("--seconds", type=float, default=240.0)
     parser.add_argument("--rounds", type=int, help="so many rounds, however long they take")
+    parser.add_argument("--tellings", type=int, default=1, help="asked about, of each script")
     parser.add_argument("--checkpoints", type=int, default=20)
     options = parser.parse_args()
-    json.dump(measure(options.seconds, options.rounds, options.checkpoints), sys.stdout, indent=1)
+    found = measure(options.seconds, options.rounds, options.tellings, options.checkpoints)
+    json.dump(found, sys.stdout, indent=1)
     print()
 
 
