@@ -110,7 +110,7 @@ def test_types_are_corrected_by_hand(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\tb\n1\t2\n", "the columns are a, b, expected domain, type"),
+        ("a\tb\n1\t2\n", "the columns are 'a', 'b', expected domain, type"),
         ("type\tsentence\nx\t\n", "line 2 has no sentence"),
         ("type\tsentence\nx\ta\ny\tA\n", "line 3: the sentence 'A' has two types"),
         ("", "the columns are nothing"),

@@ -100,9 +100,9 @@ class HandTypes:
             raise FileFormatError(f"no table: {error}", where=where) from None
         header = [name.strip().lower() for name in rows[0]] if rows else []
         if "sentence" not in header or "type" not in header:
-            names = ", ".join(header) or "nothing"
+            names = ", ".join(map(shown, header[:8])) or "nothing"
             raise FileFormatError(
-                f"the columns are {names:.60}, expected {', '.join(_COLUMNS)}",
+                f"the columns are {names}, expected {', '.join(_COLUMNS)}",
                 where=where,
                 hint="elision events FILE -o types.tsv writes such a table",
             )
