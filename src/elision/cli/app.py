@@ -90,6 +90,12 @@ Dask = Annotated[
         metavar="ADDRESS|local:N",
     ),
 ]
+EncoderFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--encoder", help="Folder of a sentence encoder (BERT) to find types of sentences with."
+    ),
+]
 
 Sentences = Annotated[
     bool | None,

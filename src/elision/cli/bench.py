@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from elision import evaluate
-from elision.cli.app import Dask, app, check_place, on_cluster, reply
+from elision.cli.app import Dask, EncoderFolder, app, check_place, on_cluster, reply
 from elision.terminal import Number, cell, err, make_table, out
 
 
@@ -27,6 +27,7 @@ def bench(
     seeds: Annotated[int, typer.Option(help="Number of splits.", min=1, max=1000)] = 3,
     min_narratives: Annotated[int, typer.Option(help="Least size of a domain.", min=5)] = 50,
     max_train: Annotated[int | None, typer.Option(help="Most training narratives.", min=2)] = None,
+    encoder: EncoderFolder = None,
     jobs: Annotated[int, typer.Option(help="Worker processes.", min=1, max=1024)] = (
         os.cpu_count() or 1
     ),
@@ -62,6 +63,7 @@ def bench(
             html_file=html_file,
             console=err,
             tasks=task or [],
+            encoder=encoder,
         )
     reply(result, _show, as_json=as_json)
 

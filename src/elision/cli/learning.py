@@ -17,6 +17,7 @@ from elision.cli import INTERRUPTED
 from elision.cli.app import (
     AsJson,
     Dask,
+    EncoderFolder,
     Seed,
     Sentences,
     app,
@@ -343,6 +344,7 @@ def events(
     split: Annotated[
         bool, typer.Option("--split", help="Split sentences that tell several events.")
     ] = False,
+    encoder: EncoderFolder = None,
     domain: Annotated[str | None, typer.Option(help="This domain only.")] = None,
     reading: Reading = NOTHING,
     sentences: Sentences = None,
@@ -359,7 +361,11 @@ def events(
     if output is not None and narratives != "-" and output.exists() and output.samefile(narratives):
         raise InputError("the sentences are in this file, expected another", where=str(output))
     extractor = el.EventExtractor(
-        cast("Any", similarity), n_types=types, rare="keep" if keep_rare else "drop", split=split
+        cast("Any", similarity),
+        n_types=types,
+        rare="keep" if keep_rare else "drop",
+        split=split,
+        encoder=encoder,
     )
     found = extractor.fit_transform(corpus)
     if output is not None and output.suffix == ".tsv":

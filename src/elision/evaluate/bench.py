@@ -59,6 +59,8 @@ class Plan:
     max_train: int | None = None
     curve: bool = True
     tasks: tuple[str, ...] = ("one",)
+    encoder: str | None = None
+    """Folder of a sentence encoder with which types are found in sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +174,11 @@ def _domains(path: str, min_narratives: int) -> dict[str, Corpus]:
     return found
 
 
-def _task(part: Corpus, seed: int, max_train: int | None) -> Task:
+def _task(part: Corpus, seed: int, max_train: int | None, encoder: str | None = None) -> Task:
     if part.has_events:
         return make_task(part, seed, max_train=max_train)
-    return make_text_task(part, seed, extractor=el.EventExtractor(), max_train=max_train)
+    extractor = el.EventExtractor(encoder=encoder)
+    return make_text_task(part, seed, extractor=extractor, max_train=max_train)
 
 
 def choose_costs(domains: dict[str, Corpus], plan: Plan) -> dict[str, Costs]:
@@ -190,7 +193,7 @@ def choose_costs(domains: dict[str, Corpus], plan: Plan) -> dict[str, Costs]:
     if not used:
         return dict.fromkeys(wanted, Costs())
     names = sorted(domains)[:: max(1, len(domains) // TUNING_DOMAINS)][:TUNING_DOMAINS]
-    halves = [_halved(_task(domains[name], 0, plan.max_train)) for name in names]
+    halves = [_halved(_task(domains[name], 0, plan.max_train, plan.encoder)) for name in names]
     chosen = {}
     for kind, method in wanted.items():
         scores = []
@@ -284,7 +287,7 @@ def _measure_there(
 
 def _measure_unit(unit: Unit, part: Corpus, costs: dict[str, Costs], plan: Plan) -> list[Cell]:
     """All methods on all tasks of one split."""
-    one = _task(part, unit.seed, plan.max_train)
+    one = _task(part, unit.seed, plan.max_train, plan.encoder)
     tasks = [other_task(one, name) for name in plan.tasks]
     cells = _cells(unit, tasks, costs, plan, plan.batches)
     if plan.curve and unit.seed == 0:

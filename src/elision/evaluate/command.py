@@ -36,6 +36,7 @@ def run_benchmark(
     console: Console,
     tasks: Sequence[str] = (),
     curve: bool = True,
+    encoder: Path | None = None,
 ) -> dict[str, Any]:
     """Measure, write what was asked for, and return all results.
 
@@ -53,6 +54,7 @@ def run_benchmark(
         max_train=max_train,
         tasks=asked,
         curve=curve,
+        encoder=None if encoder is None else str(encoder),
     )
     keep = output.with_name(output.name + ".cells") if output else None
     with Progress(

@@ -1,6 +1,6 @@
 """How well event types found in sentences agree with types given by people.
 
-    python -m elision.evaluate.events FILE... [--json] [--taught]
+    python -m elision.evaluate.events FILE... [--json] [--taught] [--encoder FOLDER]
 
 prints one table for tellings that have both ``steps`` and ``events``. With no file it takes the
 package's own labelled tellings. With ``--taught`` the labels of half of the tellings teach, and the
@@ -96,8 +96,14 @@ def b_cubed(gold: Labels, found: Labels) -> BCubed:
     return BCubed(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def methods() -> dict[str, Method]:
-    """Return what is compared: two baselines, the paper's similarity, and the mixture."""
+def methods(encoder: str | None = None) -> dict[str, Method]:
+    """Return what is compared: two baselines, the paper's similarity, and the mixture.
+
+    Parameters
+    ----------
+    encoder
+        Folder of a sentence encoder that has a say as well, in one more method.
+    """
     chosen: dict[str, Method] = {
         "exact text": _by_key(str.casefold),
         "verb lemma": _by_key(lambda sentence: parse(sentence).verb),
@@ -106,6 +112,8 @@ def methods() -> dict[str, Method]:
     }
     if installed():
         chosen["mixed"] = _by_extractor(EventExtractor(vectors=True, rare="keep"))
+    if encoder is not None:
+        chosen["mixed, encoder"] = _by_extractor(EventExtractor(rare="keep", encoder=encoder))
     return chosen
 
 
@@ -238,6 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", metavar="FILE", help="tellings with steps and events")
     parser.add_argument("--json", action="store_true", help="every domain, as JSON")
     parser.add_argument("--taught", action="store_true", help="by labels of half of the tellings")
+    parser.add_argument("--encoder", metavar="FOLDER", help="a sentence encoder to compare as well")
     options = parser.parse_args(arguments)
     try:
         parts = [readers.read(file) for file in options.files] or [own_tellings()]
@@ -247,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(json.dumps(shares, indent=1) if options.json else _shares(shares))
             sys.stdout.write("\n")
             return 0
-        rows = compare_methods(corpus)
+        rows = compare_methods(corpus, methods(options.encoder))
     except ElisionError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -59,6 +59,7 @@ def report(cells: Sequence[Cell], plan: Plan, costs: dict[str, Any]) -> dict[str
             "seeds": plan.seeds,
             "min_narratives": plan.min_narratives,
             "max_train": plan.max_train,
+            "encoder": plan.encoder,
             "test_share": 0.4,
             "ties": "against the removed event",
             "costs": {names[path]: chosen for path, chosen in costs.items()},

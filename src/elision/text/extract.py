@@ -25,6 +25,7 @@ from elision.text._tellings import (
     with_events,
 )
 from elision.text.cluster import cluster
+from elision.text.encoder import as_encoder, with_encoder
 from elision.text.event_types import DomainTypes, calibrate, describe
 from elision.text.parse import RuleParser
 from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.text.cluster import Clusters
+    from elision.text.encoder import Encoder, SentenceEncoder
     from elision.text.event_types import EventType
     from elision.text.parse import Parser
     from elision.text.wording import Told
@@ -100,6 +102,10 @@ class EventExtractor(Estimator):
         Whether to split sentences that tell several events ("get dressed and leave") first.
     parser
         Another parser than the rules.
+    encoder
+        A neural encoder of sentences to find types with: an object with ``encode(sentences)``, as
+        the models of sentence-transformers are, or the folder of one (BERT). It is used by `fit`
+        alone and is not saved: new sentences are mapped by their words.
 
     Attributes
     ----------
@@ -138,6 +144,7 @@ class EventExtractor(Estimator):
         none_threshold: float = 0.5,
         split: bool = False,
         parser: Parser | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
         self.similarity = similarity
         self.vectors = vectors
@@ -150,6 +157,7 @@ class EventExtractor(Estimator):
         self.none_threshold = none_threshold
         self.split = split
         self.parser = parser
+        self.encoder = encoder
 
     def fit(self, X: Tellings, y: Labels | None = None) -> EventExtractor:
         """Find the event types of some tellings, or learn them from examples.
@@ -282,6 +290,7 @@ class EventExtractor(Estimator):
         if not any(narrative.steps for narrative in corpus):
             raise InputError("no sentences, expected tellings of at least one sentence in all")
         parser = self._parser()
+        encoder = None if self.encoder is None else as_encoder(self.encoder)
         self.domains_: dict[str, DomainTypes] = {}
         found: dict[str, list[list[str | None]]] = {}
         taught: dict[str, list[str | None]] = {}
@@ -290,7 +299,7 @@ class EventExtractor(Estimator):
         for name, part in corpus.by_domain().items():
             told = gather([[self._read(s, parser) for s in n.steps or ()] for n in part])
             if known is None:
-                self.domains_[name], labels = self._fit_domain(told)
+                self.domains_[name], labels = self._fit_domain(told, encoder)
                 each = iter(labels[told.place].tolist())
             else:
                 self.domains_[name] = self._taught_domain(told, taught[name])
@@ -306,16 +315,21 @@ class EventExtractor(Estimator):
         )
         return corpus
 
-    def _fit_domain(self, told: Told) -> tuple[DomainTypes, NDArray[np.object_]]:
+    def _fit_domain(
+        self, told: Told, encoder: SentenceEncoder | None
+    ) -> tuple[DomainTypes, NDArray[np.object_]]:
         """Return the types of a domain and the type of each of its wordings."""
         weights = self._weights()
         measure = self._measure(told, weights)
         needed = 1
         if self.rare == "drop":
             needed = least_tellings(self.min_tellings, told.tellings.shape[1])
+        compare = comparison(told, measure, weights)
+        if encoder is not None:
+            compare = with_encoder(compare, told, encoder)
         clusters = cluster(
             told,
-            comparison(told, measure, weights),
+            compare,
             weights,
             n_types=self.n_types,
             min_tellings=needed,
@@ -448,6 +462,7 @@ class EventExtractor(Estimator):
         if not hasattr(self, "domains_"):
             not_fitted(self)
         settings = self.get_params(deep=False)
+        del settings["encoder"]  # it has had its say
         settings["vectors"] = any(
             isinstance(d.measure, WordMeasure) and bool(d.measure.weights.vectors)
             for d in self.domains_.values()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from elision.text.weights import Weights
     from elision.text.wording import Wording
 
-__all__ = ["Measure", "OwnMeasure", "OwnSimilarity", "WordMeasure"]
+__all__ = ["Measure", "OwnMeasure", "OwnSimilarity", "WordMeasure", "grained", "unit_rows"]
 
 OwnSimilarity: TypeAlias = Callable[[Clause, Clause], float]
 """Returns how alike two clauses are, the larger the more; symmetric; ``text`` is the sentence."""
@@ -185,7 +185,7 @@ class WordMeasure:
         if not weights.vectors or not wordings:
             return measure
         rows = measure.prepare(wordings).vectors * np.array(told, float)[:, None]
-        centroid = _grained(rows.sum(axis=0) / sum(told))
+        centroid = grained(rows.sum(axis=0) / sum(told))
         return cls(weights, centroid=centroid, **common)  # type: ignore[arg-type]
 
     def prepare(self, wordings: Sequence[Wording]) -> _Side:
@@ -259,8 +259,8 @@ class WordMeasure:
         return (
             np.array(column, np.intp),
             offset,
-            _grained(np.array(share)),
-            _grained(np.array(unit)),
+            grained(np.array(share)),
+            grained(np.array(unit)),
         )
 
     def _sentence_vectors(
@@ -269,7 +269,7 @@ class WordMeasure:
         if not self.weights.vectors:
             return _no_vectors()
         sums = np.add.reduceat(word_vectors(words)[spelt], starts, axis=0)
-        return _grained(_unit(_unit(sums) - self.centroid))
+        return grained(unit_rows(unit_rows(sums) - self.centroid))
 
     def _paths(
         self,
@@ -299,9 +299,10 @@ class WordMeasure:
         nouns = ask(words, others, pos="n", senses=self.senses)
         table = np.maximum(nouns, ask(words, others, pos="v", senses=self.senses), out=nouns)
         if self.weights.vectors:
-            cosine = _grained(_unit(word_vectors(words))) @ _grained(_unit(word_vectors(others))).T
+            ours, theirs = (grained(unit_rows(word_vectors(one))) for one in (words, others))
+            cosine = ours @ theirs.T
             table = (table + np.maximum(cosine, 0.0)) / 2
-        return _grained(table)
+        return grained(table)
 
 
 def _best_partners(table: NDArray[np.float64], rows: _Side, columns: _Side) -> NDArray[np.float64]:
@@ -368,13 +369,14 @@ def _indexed(words: list[str]) -> tuple[list[str], NDArray[np.intp]]:
     return found, np.array([place[word] for word in words], np.intp)
 
 
-def _grained(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def grained(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round so that sums of products are exact."""
     rounded: NDArray[np.float64] = np.round(values * _GRAIN)
     return rounded / _GRAIN
 
 
-def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale each row to length 1; what has no length stays as it is."""
     lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
     scaled: NDArray[np.float64] = rows / np.where(lengths > 0, lengths, 1.0)
     return scaled

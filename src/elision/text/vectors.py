@@ -7,7 +7,6 @@ beside it.
 
 from __future__ import annotations
 
-import json
 import warnings
 from functools import cache
 from importlib.util import find_spec
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elision.errors import InputError
+from elision.text._tensors import read_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,14 +84,10 @@ def _model() -> _Model:
     folder = Path(str(spec and spec.origin)).parent
     try:
         tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / _TOKENIZER))
-        raw = np.memmap(folder / "weights" / _WEIGHTS, np.uint8, "r")
-    except (OSError, ValueError) as error:
+        tensors = read_tensors(folder / "weights" / _WEIGHTS)
+        return _Model(tokenizer, tensors["embedding.weight"])
+    except (KeyError, OSError, ValueError) as error:
         raise InputError("the vectors of wordllama are not where they were", hint=_CURE) from error
-    length = int(raw[:8].view(np.uint64)[0])
-    about = json.loads(raw[8 : 8 + length].tobytes())["embedding.weight"]
-    begin, end = (8 + length + offset for offset in about["data_offsets"])
-    kind = {"F16": np.float16, "F32": np.float32}[about["dtype"]]
-    return _Model(tokenizer, raw[begin:end].view(kind).reshape(about["shape"]))
 
 
 @cache
