@@ -39,7 +39,7 @@ def without(monkeypatch, extra):
         monkeypatch.setitem(sys.modules, name, None)
     if extra == "cluster":  # other tests may have loaded what holds on to it
         monkeypatch.delitem(sys.modules, "elision.scale.dask_engine", raising=False)
-        monkeypatch.delattr(el.scale, "dask_engine", raising=False)
+        monkeypatch.delitem(vars(el.scale), "dask_engine", raising=False)
 
 
 @pytest.mark.parametrize(
