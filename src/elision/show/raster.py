@@ -57,7 +57,7 @@ def rendered(svg: str, kind: str, *, dark: bool = False) -> bytes:
         svg,
         kind,
         lambda axes, root: _ScriptPainter(axes, colours).paint(root),
-        hint="draw an .svg or .pdf, or raise `least`",
+        hint="draw an .svg or .pdf, or raise `min_share`",
     )
 
 
