@@ -9,16 +9,26 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import uvicorn
+from websockets.sync.client import connect
+
 import elision as el
+from elision.serve.command import bound
+from elision.serve.connection import Connection
+from elision.serve.sockets import PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Self
+
+    from websockets.sync.client import ClientConnection
 
 HOSTILE = (
     '<script>document.title="pwned"</script>',
@@ -29,6 +39,14 @@ HOSTILE = (
     "=1+1",
     "quote\" ' & amp; </title></svg>",
 )
+
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+"""Headers of a request that asks for a WebSocket."""
 
 
 def hostile() -> el.Script:
@@ -160,3 +178,27 @@ class Running:
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
+
+
+@contextmanager
+def served(app: Any, **limits: Any) -> Iterator[Running]:
+    """A server of this process, whose connections have limits that tests can reach."""
+    protocol: Any = type("Limited", (Connection,), limits)
+    listening = bound("127.0.0.1", 0)
+    config = uvicorn.Config(app, http=protocol, ws="wsproto", lifespan="off", log_config=None)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    running = Running([])
+    running.host, running.port = listening.getsockname()
+    try:
+        yield running
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+def followed(server: Running, query: str = "", **more: Any) -> ClientConnection:
+    """A WebSocket to follow a telling over."""
+    return connect(f"ws://{server.host}:{server.port}{PATH}{query}", **more)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import elision as el
-from commands import files, refused, run, write
+from commands import files, refused, write
 
 EXTRAS = {
     "page": ("h11", "starlette", "uvicorn", "wsproto"),
@@ -22,13 +22,12 @@ LOG = "case,activity\n1,ring\n1,open\n2,ring\n2,open\n"
 
 
 @pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def elision(elision, tmp_path):
     el.examples.doorbell().save("script.json")
     write("tellings.jsonl", el.examples.doorbell_tellings()[:5])
     (tmp_path / "log.csv").write_text(LOG)
     (tmp_path / "log.parquet").write_bytes(b"PAR1" + b"\0" * 20 + b"PAR1")
-    return lambda *arguments: run(monkeypatch, capsys, *arguments)
+    return elision
 
 
 def without(monkeypatch, extra):
@@ -40,7 +39,7 @@ def without(monkeypatch, extra):
         monkeypatch.setitem(sys.modules, name, None)
     if extra == "cluster":  # other tests may have loaded what holds on to it
         monkeypatch.delitem(sys.modules, "elision.scale.dask_engine", raising=False)
-        monkeypatch.delattr(el.scale, "dask_engine", raising=False)
+        monkeypatch.delitem(vars(el.scale), "dask_engine", raising=False)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import time
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -35,10 +34,9 @@ def tea():
 
 
 @pytest.fixture
-def elision(tmp_path, monkeypatch, capsys, door):
-    monkeypatch.chdir(tmp_path)
+def elision(elision, door):
     door.save("door.json")
-    return partial(commands.run, monkeypatch, capsys)
+    return elision
 
 
 @pytest.fixture

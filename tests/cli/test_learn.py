@@ -7,12 +7,10 @@ import io
 import json
 import os
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-import commands
 import elision as el
 from commands import files, write
 from elision.cli.learning import Method, _command
@@ -20,17 +18,6 @@ from elision.cli.learning import Method, _command
 TELLINGS = el.examples.doorbell_tellings()
 APPROX = ("--method", "approx")
 """Quick, where the method does not matter."""
-
-
-@pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    return partial(commands.run, monkeypatch, capsys)
-
-
-@pytest.fixture
-def refused(elision):
-    return lambda *arguments, **more: commands.refused(elision(*arguments, **more))
 
 
 # A new user

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,9 @@ GAP = "hear doorbell | ? | open door"
 
 
 @pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def elision(elision):
     DOORBELL.save("door.json")
-    return partial(commands.run, monkeypatch, capsys)
+    return elision
 
 
 @pytest.fixture

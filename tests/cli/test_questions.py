@@ -7,13 +7,11 @@ import io
 import json
 import re
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
-import commands
 import elision as el
 from commands import files, write
 from elision.terminal import plain
@@ -39,16 +37,10 @@ TEA = el.Script.build(
 
 
 @pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def elision(elision):
     DOORBELL.save("door.json")
     TEA.save("tea.json")
-    return partial(commands.run, monkeypatch, capsys)
-
-
-@pytest.fixture
-def refused(elision):
-    return lambda *arguments, **more: commands.refused(elision(*arguments, **more))
+    return elision
 
 
 @pytest.fixture

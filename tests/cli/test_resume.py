@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,17 +20,6 @@ from elision.learn.observe import BatchDone
 TELLINGS = el.examples.doorbell_tellings()
 APPROX = ("--method", "approx")
 MARGINAL = ("--method", "marginal")
-
-
-@pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    return partial(commands.run, monkeypatch, capsys)
-
-
-@pytest.fixture
-def refused(elision):
-    return lambda *arguments, **more: commands.refused(elision(*arguments, **more))
 
 
 class Seen(list):

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -34,12 +33,6 @@ STORIES = el.read(
     * 3
 )
 TELLINGS = el.examples.doorbell_tellings()
-
-
-@pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    return partial(commands.run, monkeypatch, capsys)
 
 
 # ---- extractors

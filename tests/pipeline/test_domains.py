@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,6 @@ from commands import files, write
 from elision.pipeline import domains
 
 TOO_LONG = [["ring"] * 9000]
-
-
-@pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    return partial(commands.run, monkeypatch, capsys)
 
 
 def stories(**more):

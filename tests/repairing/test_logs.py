@@ -16,7 +16,6 @@ import pyarrow as pa
 import pytest
 from pandas.testing import assert_frame_equal
 
-import commands
 import elision as el
 from commands import files, finished, refused
 from elision.errors import InputError
@@ -242,11 +241,10 @@ def text(value):
 
 class TestCommand:
     @pytest.fixture
-    def elision(self, tmp_path, monkeypatch, capsys, script):
-        monkeypatch.chdir(tmp_path)
+    def elision(self, elision, script):
         script.save("script.json")
         EventLog.read(log(cases=60)).write("log.csv")
-        return partial(commands.run, monkeypatch, capsys)
+        return elision
 
     def test_the_log_is_written_and_the_report_said(self, elision):
         status, out, err = elision("repair", "log.csv", "-o", "new.csv")

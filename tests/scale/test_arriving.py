@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,11 +26,6 @@ TELLINGS = [list(one) for one in el.examples.doorbell_tellings()]
 def quick(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(source, "PAUSE", 0.001)
-
-
-@pytest.fixture
-def elision(monkeypatch, capsys):
-    return partial(commands.run, monkeypatch, capsys)
 
 
 def lines(narratives, **more):

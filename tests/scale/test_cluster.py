@@ -55,12 +55,6 @@ def client(two_processes):
     return two_processes
 
 
-@pytest.fixture
-def elision(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    return partial(commands.run, monkeypatch, capsys)
-
-
 def kill_a_worker(client):
     client.wait_for_workers(2, timeout=2 * commands.PATIENCE)
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
@@ -22,11 +20,10 @@ from websockets.sync.client import connect
 import elision as el
 from elision.serve import sockets
 from elision.serve.api import MOST_ASKED, REFUSALS
-from elision.serve.command import bound
 from elision.serve.following import Following
 from elision.serve.shelf import Shelf
 from elision.serve.sockets import PATH, Sockets, answered
-from serving import HOSTILE, Running, large
+from serving import HOSTILE, UPGRADE, Running, followed, large, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +36,6 @@ SCRIPT = el.examples.doorbell()
 TELLING = ("hear doorbell", "open door", "greet visitor", "close door")
 
 
-def opened(server: Running, query: str = "", **more: Any) -> ClientConnection:
-    return connect(f"ws://{server.host}:{server.port}{PATH}{query}", **more)
-
-
 def ask(socket: ClientConnection, message: object) -> Any:
     socket.send(message if isinstance(message, str | bytes) else json.dumps(message))
     return json.loads(socket.recv(timeout=30))
@@ -50,7 +43,7 @@ def ask(socket: ClientConnection, message: object) -> Any:
 
 def refusal(server: Running, query: str = "", **more: Any) -> tuple[int, str]:
     """The status with which a socket is refused, and the line that says why."""
-    with pytest.raises(InvalidStatus) as refused, opened(server, query, **more):
+    with pytest.raises(InvalidStatus) as refused, followed(server, query, **more):
         pass
     response = refused.value.response
     return response.status_code, json.loads(response.body or b"")["problem"]
@@ -59,7 +52,7 @@ def refusal(server: Running, query: str = "", **more: Any) -> tuple[int, str]:
 class TestAnswers:
     def test_tell_undo_and_finish(self, server: Running) -> None:
         following = Following(SCRIPT)
-        with opened(server, DOORBELL) as socket:
+        with followed(server, DOORBELL) as socket:
             for event in (*TELLING, "sneeze"):
                 assert ask(socket, {"tell": event}) == msgspec.to_builtins(following.tell(event))
             before = msgspec.to_builtins(following.undo())
@@ -70,23 +63,23 @@ class TestAnswers:
             assert ask(socket, {"undo": True}) == before
 
     def test_without_a_script_it_says_which_it_is(self, server: Running) -> None:
-        with opened(server) as socket:
+        with followed(server) as socket:
             told = ask(socket, {"tell": "hear doorbell"})
             assert told["best"] in ("answering-the-doorbell", "answering-the-door")
             assert told["now"]["count"] == 1
             chances = [one["probability"] for one in told["activities"]]
             assert chances == sorted(chances, reverse=True)
             assert sum(chances) == pytest.approx(1)
-        with opened(server) as socket:
+        with followed(server) as socket:
             for _ in range(6):
                 told = ask(socket, {"tell": "sneeze"})
             assert (told["best"], told["now"]) == (None, None)
 
     def test_sentences_are_understood(self, server: Running) -> None:
-        with opened(server, "?script=making-tea") as socket:
+        with followed(server, "?script=making-tea") as socket:
             told = ask(socket, {"tell": "She boiled some water."})
             assert (told["count"], told["unknown"]) == (1, [])
-        with opened(server) as socket:
+        with followed(server) as socket:
             ask(socket, {"tell": "She boiled some water."})
             told = ask(socket, {"tell": "She poured the tea into a cup."})
             assert (told["best"], told["now"]["count"]) == ("making-tea", 2)
@@ -94,7 +87,7 @@ class TestAnswers:
     def test_hostile_names_are_events_like_others(self, server: Running) -> None:
         listed = server.ask("GET", "/api/scripts").json["scripts"]
         (name,) = [one["id"] for one in listed if "hostile" in one["id"]]
-        with opened(server, f"?script={name}") as socket:
+        with followed(server, f"?script={name}") as socket:
             for count, event in enumerate(HOSTILE, start=1):
                 assert ask(socket, {"tell": event})["count"] == count
 
@@ -106,7 +99,7 @@ class TestAnswers:
         assert [one.knows_alarms for one in found] == [False, True]
 
     def test_two_at_once_do_not_mix(self, server: Running) -> None:
-        with opened(server, DOORBELL) as one, opened(server, DOORBELL) as other:
+        with followed(server, DOORBELL) as one, followed(server, DOORBELL) as other:
             assert ask(one, {"tell": "hear doorbell"})["count"] == 1
             assert ask(other, {"tell": "sneeze"})["unknown"] == ["sneeze"]
             assert ask(one, {"tell": "open door"})["unknown"] == []
@@ -118,7 +111,7 @@ class TestAnswers:
             told = TELLING[number % 4 :] + TELLING[: number % 4]
             alone = Following(SCRIPT if number % 2 else large())
             steps = [f"event {place}" for place in range(number % 4, 36, 5)]  # of one script only
-            with opened(server, DOORBELL if number % 2 else "") as socket:
+            with followed(server, DOORBELL if number % 2 else "") as socket:
                 for event in told if number % 2 else steps:
                     found = ask(socket, {"tell": event})
                     expected = msgspec.to_builtins(alone.tell(event))
@@ -134,9 +127,9 @@ class TestAnswers:
         for side in ("takes", "gives"):
             for one in described[side]["oneOf"]:
                 assert one["$ref"].removeprefix("#/components/schemas/") in schemas
-        with opened(server, DOORBELL) as socket:
+        with followed(server, DOORBELL) as socket:
             assert set(schemas["Now"]["required"]) == set(ask(socket, {"tell": "open door"}))
-        with opened(server) as socket:
+        with followed(server) as socket:
             assert set(schemas["Guess"]["required"]) == set(ask(socket, {"tell": "open door"}))
 
 
@@ -162,7 +155,7 @@ class TestErrors:
     def test_an_error_is_one_line_and_changes_nothing(
         self, server: Running, message: object, problem: str
     ) -> None:
-        with opened(server, DOORBELL) as socket:
+        with followed(server, DOORBELL) as socket:
             found = ask(socket, message)
             assert list(found) == ["error"]
             assert found["error"]["problem"].startswith(problem)
@@ -170,7 +163,7 @@ class TestErrors:
             assert ask(socket, b'{"tell": "hear doorbell"}')["count"] == 1
 
     def test_what_is_finished_is_told_no_more(self, server: Running) -> None:
-        with opened(server, DOORBELL) as socket:
+        with followed(server, DOORBELL) as socket:
             ask(socket, {"finish": True})
             problem = "the telling is finished (undo takes that back)"
             assert ask(socket, {"tell": "open door"}) == {"error": {"problem": problem}}
@@ -223,20 +216,14 @@ class TestRefusals:
         assert "the request comes from another" in problem
 
     def test_a_name_elsewhere_is_refused(self, server: Running) -> None:
-        upgrade = {
-            "Connection": "Upgrade",
-            "Upgrade": "websocket",
-            "Sec-WebSocket-Version": "13",
-            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-        }
-        answer = server.ask("GET", PATH, None, {**upgrade, "Host": "evil.example"})
+        answer = server.ask("GET", PATH, None, {**UPGRADE, "Host": "evil.example"})
         assert (answer.status, answer.json) == (403, {"problem": "the Host is not this server"})
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
     def test_the_own_page_is_not(self, server: Running) -> None:
         origin: Any = f"http://{server.host}:{server.port}"
         headers = {"Sec-Fetch-Site": "same-origin"}
-        with opened(server, DOORBELL, origin=origin, additional_headers=headers) as socket:
+        with followed(server, DOORBELL, origin=origin, additional_headers=headers) as socket:
             assert ask(socket, {"tell": "open door"})["count"] == 1
 
     def test_a_request_that_opens_no_socket(self, server: Running) -> None:
@@ -254,7 +241,7 @@ class TestRefusals:
 
 class TestLimits:
     def test_messages_are_of_some_size(self, server: Running) -> None:
-        with opened(server, DOORBELL) as socket:
+        with followed(server, DOORBELL) as socket:
             socket.send("x" * (MOST_ASKED + 1))
             with pytest.raises(ConnectionClosed) as closed:
                 socket.recv(timeout=30)
@@ -272,19 +259,19 @@ class TestLimits:
 
     def test_so_many_at_once(self) -> None:
         with limited(most=1) as server:
-            with opened(server):
+            with followed(server):
                 assert refusal(server) == (503, "1 tellings are being followed, try again later")
             until = time.monotonic() + 10
             while True:  # the first has left, which the server may hear of a little later
                 try:
-                    with opened(server) as socket:
+                    with followed(server) as socket:
                         assert ask(socket, {"tell": "open door"})["best"] == "door"
                     break
                 except InvalidStatus:
                     assert time.monotonic() < until
 
     def test_who_says_nothing_is_left(self) -> None:
-        with limited(idle=0.5) as server, opened(server) as socket:
+        with limited(idle=0.5) as server, followed(server) as socket:
             ask(socket, {"tell": "open door"})
             with pytest.raises(ConnectionClosed) as closed:
                 socket.recv(timeout=30)
@@ -305,22 +292,12 @@ def limited(scripts: int = 1, **limits: Any) -> Iterator[Any]:
         shelf.add(SCRIPT, "door")
     route = WebSocketRoute(PATH, Sockets(shelf, **limits).follow)
     app: Any = Starlette(routes=[route], exception_handlers=REFUSALS)
-    listening = bound("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, ws="wsproto", lifespan="off", log_config=None))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    running = Running([])
-    running.host, running.port = listening.getsockname()
-    try:
+    with served(app) as running:
         yield running
-    finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
 
 
 def test_ctrl_c_stops_the_server_while_somebody_follows(scripts: dict[str, Path]) -> None:
-    with Running([scripts["doorbell"]]) as server, opened(server) as socket:
+    with Running([scripts["doorbell"]]) as server, followed(server) as socket:
         ask(socket, {"tell": "open door"})
         refusal(server, "?script=nobody")
         began = time.monotonic()

@@ -9,19 +9,16 @@ import json
 import re
 import resource
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import uvicorn
 from starlette.routing import Mount, Route, WebSocketRoute
-from websockets.sync.client import connect
 
 import elision as el
 from elision.ask.declared import DECLARED
@@ -29,8 +26,6 @@ from elision.errors import InputError
 from elision.files.script import dumps
 from elision.serve import uploads
 from elision.serve.app import make_app
-from elision.serve.command import bound
-from elision.serve.connection import Connection
 from elision.serve.corpus_messages import Choices
 from elision.serve.guard import HEADERS
 from elision.serve.jobs import Job, Jobs
@@ -38,7 +33,7 @@ from elision.serve.reading import look
 from elision.serve.shelf import Shelf
 from elision.serve.sockets import PATH
 from elision.serve.uploads import Upload, Uploads
-from serving import HOSTILE, Running, hostile, large, upload
+from serving import HOSTILE, UPGRADE, Running, followed, hostile, large, served, upload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,12 +49,6 @@ FORGED = (
     {"Origin": "null"},
     {"Sec-Fetch-Site": "cross-site"},
 )
-UPGRADE = {
-    "Connection": "Upgrade",
-    "Upgrade": "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-}
 HIDDEN = ("<script", "<img", "<b ", "\u202e", "\u2066")
 """What a name must never be in a page or a picture: markup, or marks that turn text around."""
 
@@ -81,25 +70,6 @@ def paths() -> list[tuple[str, str]]:
         else:
             assert isinstance(route, WebSocketRoute)
     return found
-
-
-@contextmanager
-def served(app: Any, **limits: Any) -> Iterator[Running]:
-    """A server of this process, whose connections have limits that tests can reach."""
-    protocol: Any = type("Limited", (Connection,), limits)
-    listening = bound("127.0.0.1", 0)
-    config = uvicorn.Config(app, http=protocol, ws="wsproto", lifespan="off", log_config=None)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    running = Running([])
-    running.host, running.port = listening.getsockname()
-    try:
-        yield running
-    finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +196,7 @@ class TestSlowClients:
         shelf.add(el.examples.doorbell(), "door")
         with (
             served(make_app(shelf, Jobs(shelf)), seconds=0.2) as server,
-            connect(f"ws://{server.host}:{server.port}{PATH}") as following,
+            followed(server) as following,
         ):
             time.sleep(1)
             following.send('{"tell": "open door"}')
@@ -364,14 +334,13 @@ class TestWhoLeaves:
 
     @staticmethod
     def _polite(server: Running) -> None:
-        with connect(f"ws://{server.host}:{server.port}{PATH}", compression=None) as line:
+        with followed(server, compression=None) as line:
             line.send('{"tell": "hear doorbell"}')
             assert json.loads(line.recv(timeout=20))["best"] == "door"
 
     @staticmethod
     def _rude(server: Running) -> None:
-        address = f"ws://{server.host}:{server.port}{PATH}"
-        with connect(address, compression=None, close_timeout=0.1) as line:
+        with followed(server, compression=None, close_timeout=0.1) as line:
             line.send('{"tell": "hear doorbell"}')
             line.socket.shutdown(socket.SHUT_RDWR)
 

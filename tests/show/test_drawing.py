@@ -712,7 +712,7 @@ def test_pictures_too_large_for_a_png(monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("elision.show.raster.LARGEST", 1000)
     drawing = draw(el.examples.doorbell())
-    with pytest.raises(InputError, match="too large for a PNG"):
+    with pytest.raises(InputError, match=r"too large for a PNG .* raise `min_share`"):
         drawing.content("a.png")
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from enum import StrEnum
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -14,6 +13,7 @@ from rich.markup import escape
 import elision as el
 from elision import cli, pipeline, scale, text
 from elision.cli import INTERRUPTED
+from elision.cli import learn_options as options
 from elision.cli.app import (
     AsJson,
     Dask,
@@ -26,6 +26,7 @@ from elision.cli.app import (
     read,
 )
 from elision.cli.interrupts import heard_soon
+from elision.cli.learn_options import Method, not_standard_output
 from elision.cli.packing import Memory, is_folder, packed
 from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
@@ -42,6 +43,8 @@ from elision.terminal import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from elision.pipeline.learning import Learned
     from elision.text.event_types import DomainTypes
 
@@ -49,34 +52,13 @@ FAILED = 1
 """Exit status where some domains could not be learned, but others were."""
 
 
-class Method(StrEnum):
-    """Ways to learn a script."""
-
-    DEFAULT = "default"
-    MARGINAL = "marginal"
-    SEM = "sem"
-    APPROX = "approx"
-    BMM = "bmm"
-    BMM_EM = "bmm-em"
-
-
-def _cost(value: float | None) -> float | None:
-    if value is not None and not (math.isfinite(value) and value >= 0):
-        raise typer.BadParameter(f"{value} is not a number from 0.")
-    return value
-
-
-def _output(value: Path | None) -> Path | None:
-    if value is not None and str(value) == "-":
-        raise typer.BadParameter("'-' is standard output, expected a file or folder.")
-    return value
-
-
 @app.command()
 def demo(
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Keep what was learned here.", callback=_output),
+        typer.Option(
+            "-o", "--output", help="Keep what was learned here.", callback=not_standard_output
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -117,101 +99,24 @@ def _command() -> str:
 @app.command()
 @reads
 def learn(
-    narratives: Annotated[
-        str,
-        typer.Argument(
-            help="File of narratives, - for standard input; a packed corpus; with --follow also a"
-            " folder of files."
-        ),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Script file; a folder if there are several domains.",
-            callback=_output,
-        ),
-    ],
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="How to learn: by default an outline, its script and how it is told; a script"
-            " alone by search with marginal, or with sem, approx, bmm and bmm-em, which are the"
-            " paper's."
-        ),
-    ] = Method.DEFAULT,
-    batch_size: Annotated[
-        int | None,
-        typer.Option(
-            "--batch-size",
-            "--batch",
-            "-r",
-            help="By search, or with --follow: narratives a batch.",
-            min=1,
-        ),
-    ] = None,
-    state_cost: Annotated[
-        float | None,
-        typer.Option(help="By search: cost of a state, the paper's kappa_q.", callback=_cost),
-    ] = None,
-    edge_cost: Annotated[
-        float | None, typer.Option(help="By search: cost of an edge, kappa_t.", callback=_cost)
-    ] = None,
-    constraint_cost: Annotated[
-        float | None,
-        typer.Option(help="By search: cost of a violated constraint, kappa_c.", callback=_cost),
-    ] = None,
+    narratives: options.Narratives,
+    output: options.Output,
+    method: options.HowToLearn = Method.DEFAULT,
+    batch_size: options.BatchSize = None,
+    state_cost: options.StateCost = None,
+    edge_cost: options.EdgeCost = None,
+    constraint_cost: options.ConstraintCost = None,
     seed: Seed = 0,
-    domain: Annotated[str | None, typer.Option(help="Learn this domain only.")] = None,
-    types: Annotated[
-        Path | None,
-        typer.Option(help="Table of sentences and their types, from `elision events -o`."),
-    ] = None,
-    exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="With sem: try every move again after each one.")
-    ] = False,
-    paper_plan: Annotated[
-        bool,
-        typer.Option("--paper-plan", help="By search: re-read everything after each batch."),
-    ] = False,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="By search, with --dask or --follow: go on where an interrupted run stopped.",
-        ),
-    ] = False,
-    restart: Annotated[
-        bool,
-        typer.Option(
-            "--restart",
-            help="With --resume: start anew where progress is of other narratives or settings.",
-        ),
-    ] = False,
-    follow: Annotated[
-        bool,
-        typer.Option(
-            "--follow",
-            help="Go on learning from what comes: from standard input, in a file that grows, or as"
-            " files in a folder.",
-        ),
-    ] = False,
-    half_life: Annotated[
-        float | None,
-        typer.Option(help="With --follow: narratives after which one counts half."),
-    ] = None,
-    false_alarms: Annotated[
-        float | None,
-        typer.Option(
-            help="With --follow: share of streams that are falsely reported to change, ever;"
-            " 0.05 by default."
-        ),
-    ] = None,
-    on_drift: Annotated[
-        str | None,
-        typer.Option(help="With --follow: forget what came before a change, or report it only."),
-    ] = None,
+    domain: options.OnlyDomain = None,
+    types: options.TypesByHand = None,
+    exhaustive: options.Exhaustive = False,
+    paper_plan: options.PaperPlan = False,
+    resume: options.Resume = False,
+    restart: options.Restart = False,
+    follow: options.Follow = False,
+    half_life: options.HalfLife = None,
+    false_alarms: options.FalseAlarms = None,
+    on_drift: options.OnDrift = None,
     dask: Dask = None,
     memory: Memory = None,
     reading: Reading = NOTHING,
@@ -227,19 +132,15 @@ def learn(
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
     reading = {**reading, "sentences": sentences}
-    settings: dict[str, Any]
-    streamed = {"half_life": half_life, "false_alarms": false_alarms, "on_drift": on_drift}
-    costs = (state_cost, edge_cost, constraint_cost)
-    others = [method is not Method.DEFAULT, dask, memory, types, exhaustive, paper_plan, *costs]
+    streamed = _given(half_life=half_life, false_alarms=false_alarms, on_drift=on_drift)
+    costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
+    searches = method is not Method.DEFAULT
     if follow:
-        if any(others):
-            problem = "--follow learns as the default method does, expected no others and no types"
-            raise InputError(problem)
-        settings = {name: value for name, value in streamed.items() if value is not None}
+        _refuse_with_follow(searches, dask, memory, types, exhaustive, paper_plan, *costs.values())
         cli.streaming.follow(
             narratives,
             output,
-            settings={"random_state": seed, **settings},
+            settings={"random_state": seed, **streamed},
             reading=reading,
             batch=batch_size,
             domain=domain,
@@ -247,47 +148,82 @@ def learn(
             as_json=as_json,
         )
         return
-    for name, value in streamed.items():
-        if value is not None:
-            raise InputError(f"--{name.replace('_', '-')} is for --follow")
-    given = {
-        "batch_size": batch_size,
-        "state_cost": state_cost,
-        "edge_cost": edge_cost,
-        "constraint_cost": constraint_cost,
-        "random_state": seed,
-        "exhaustive": exhaustive or None,
-        "plan": "paper" if paper_plan else None,
-    }
-    settings = {name: value for name, value in given.items() if value is not None}
-    failed: pipeline.domains.DomainsError | None = None
-    kept = method is not Method.DEFAULT or dask is not None
-    said = "interrupted" + " (--resume goes on after what is complete)" * kept
+    _refuse_without_follow(streamed)
+    settings = _given(
+        batch_size=batch_size,
+        **costs,
+        random_state=seed,
+        exhaustive=exhaustive or None,
+        plan="paper" if paper_plan else None,
+    )
+    how: dict[str, Any] = {"only": domain, "method": method.value, "settings": settings}
+    failed = None
     try:
-        with heard_soon(said), on_cluster(dask):
+        with _interruptible(resumable=searches or dask is not None), on_cluster(dask):
             if memory is not None or is_folder(narratives):
-                with packed(narratives, output, memory=memory, types=types, **reading) as corpora:
-                    learned = pipeline.packed.learn_packed(
-                        corpora, output, only=domain, method=method.value, settings=settings
-                    )
+                learned = _learn_in_parts(narratives, output, reading, types, how, memory)
             else:
-                learned = pipeline.learning.learn_domains(
-                    read(narratives, **reading),
-                    output,
-                    source=narratives,
-                    only=domain,
-                    types=None if types is None else text.hand.HandTypes.read(types),
-                    method=method.value,
-                    settings=settings,
-                    resume=resume,
-                    restart=restart,
-                    console=err,
-                )
+                how |= {"resume": resume, "restart": restart}
+                learned = _learn_in_memory(narratives, output, reading, types, how)
     except pipeline.domains.DomainsError as error:
         failed, learned = error, error.learned
+    _report(learned, failed, as_json=as_json)
+
+
+def _given(**settings: Any) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _refuse_with_follow(*others: object) -> None:
+    if any(others):
+        problem = "--follow learns as the default method does, expected no others and no types"
+        raise InputError(problem)
+
+
+def _refuse_without_follow(streamed: dict[str, Any]) -> None:
+    for name in streamed:
+        raise InputError(f"--{name.replace('_', '-')} is for --follow")
+
+
+@contextmanager
+def _interruptible(*, resumable: bool) -> Iterator[None]:
+    """Hear of Ctrl-C soon, and say whether there is something to go on with."""
+    said = "interrupted" + " (--resume goes on after what is complete)" * resumable
+    try:
+        with heard_soon(said):
+            yield
     except KeyboardInterrupt:
         complain(said)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _learn_in_parts(
+    narratives: str,
+    output: Path,
+    reading: Reading,
+    types: Path | None,
+    how: dict[str, Any],
+    memory: str | None,
+) -> list[Learned]:
+    with packed(narratives, output, memory=memory, types=types, **reading) as corpora:
+        return pipeline.packed.learn_packed(corpora, output, **how)
+
+
+def _learn_in_memory(
+    narratives: str, output: Path, reading: Reading, types: Path | None, how: dict[str, Any]
+) -> list[Learned]:
+    corpus = read(narratives, **reading)
+    by_hand = None if types is None else text.hand.HandTypes.read(types)
+    return pipeline.learning.learn_domains(
+        corpus, output, source=narratives, types=by_hand, console=err, **how
+    )
+
+
+def _report(
+    learned: list[Learned], failed: pipeline.domains.DomainsError | None, *, as_json: bool
+) -> None:
+    """Print what was learned, then what was not."""
     if as_json:
         print_json([one.summary() for one in learned])
     else:

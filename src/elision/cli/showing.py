@@ -12,9 +12,6 @@ from elision import show
 from elision.cli.app import AsJson, IgnoreUnknown, ScriptFile, app, load, told_events, unknown
 from elision.terminal import print_json, say
 
-HOST = "127.0.0.1"
-PORT = 8350
-
 States = Annotated[
     bool, typer.Option("--states", help="The states of the script, not its outline.")
 ]
@@ -105,19 +102,11 @@ def export(
 
 @app.command()
 def serve(
-    scripts: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Script files, and folders of them; by default an example."),
-    ] = None,
-    tellings: Annotated[
-        list[Path] | None,
-        typer.Option(help="File of tellings to show beside the scripts; may be repeated."),
-    ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen.")] = HOST,
-    port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = PORT,
-    open_browser: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
-    ] = True,
+    scripts: page.options.Scripts = None,
+    tellings: page.options.Tellings = None,
+    host: page.options.Host = page.options.HOST,
+    port: page.options.Port = page.options.PORT,
+    open_browser: page.options.OpenBrowser = True,
 ) -> None:
     """Open a local page on which scripts can be explored and asked; Ctrl-C ends it.
 

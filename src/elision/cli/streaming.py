@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from elision import learn, pipeline
+from elision.cli import INTERRUPTED
 from elision.cli.app import worded
 from elision.errors import InputError
 from elision.terminal import complain, print_json, say
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 BATCH = 1000
 MOST_COMPLAINTS = 10
-INTERRUPTED, TERMINATED = 130, 143
-"""Exit status after Ctrl-C and after SIGTERM, as shells have it."""
+TERMINATED = 143
+"""Exit status after SIGTERM, as shells have it."""
 
 
 class _TerminatedError(KeyboardInterrupt):

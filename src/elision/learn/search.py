@@ -92,14 +92,12 @@ def local_search(
     """
     search = start(model, score, prior, costs, never, elisions=elisions)
 
-    def value() -> float:
-        local = kernels.moves.local_score(search.model, search.pieces, search.scoring)
-        return float(local - search.rules.cost * kernels.search.violations(search.rules))
-
-    before = value()
-    moves = _run(lambda *log: kernels.search.run(search, MOVES_AT_ONCE, *log), observer)
-    violated = int(kernels.search.violations(search.rules))
-    return Found(_result(search), moves, before, value(), violated)
+    return _found(
+        search,
+        lambda: kernels.moves.local_score(search.model, search.pieces, search.scoring),
+        lambda *log: kernels.search.run(search, MOVES_AT_ONCE, *log),
+        observer,
+    )
 
 
 def exact_search(
@@ -136,16 +134,29 @@ def exact_search(
     score = np.array([kernels.exact.exact_score(search, trial)])
     at_once = MOVES_AT_ONCE if size <= MANY_STATES else 1
 
-    def value() -> float:
-        exact = kernels.exact.exact_score(search, trial)
-        return float(exact - search.rules.cost * kernels.search.violations(search.rules))
-
-    before = value()
-    moves = _run(
+    return _found(
+        search,
+        lambda: kernels.exact.exact_score(search, trial),
         lambda *log: kernels.exact.run_exact(search, trial, book, score, exhaustive, at_once, *log),
         observer,
         at_once,
     )
+
+
+def _found(
+    search: Search,
+    score: Callable[[], float],
+    run: _Log,
+    observer: Callable[[Move], object] | None,
+    at_once: int = MOVES_AT_ONCE,
+) -> Found:
+    """Let a search run, and say what came of it by a score of the model as it stands."""
+
+    def value() -> float:
+        return float(score() - search.rules.cost * kernels.search.violations(search.rules))
+
+    before = value()
+    moves = _run(run, observer, at_once)
     violated = int(kernels.search.violations(search.rules))
     return Found(_result(search), moves, before, value(), violated)
 
@@ -223,9 +234,7 @@ def start(
     return search
 
 
-def _run(
-    run: _Log, observer: Callable[[Move], object] | None, at_once: int = MOVES_AT_ONCE
-) -> tuple[Move, ...]:
+def _run(run: _Log, observer: Callable[[Move], object] | None, at_once: int) -> tuple[Move, ...]:
     """Let compiled code make moves and log them until it makes no more."""
     kinds, firsts, seconds = (np.empty(at_once, np.int64) for _ in range(3))
     gains = np.empty(at_once)

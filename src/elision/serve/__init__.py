@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from elision.serve import guard as guard
     from elision.serve import jobs as jobs
     from elision.serve import messages as messages
+    from elision.serve import options as options
     from elision.serve import outlines as outlines
     from elision.serve import pictures as pictures
     from elision.serve import reading as reading

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
 
 import typer
 
 from elision.errors import ElisionError
-from elision.serve.command import HOST, PORT, serve
+from elision.serve import options
+from elision.serve.command import serve
 from elision.terminal import complain
 
 
 def main(
-    scripts: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Script files, and folders of them; by default an example."),
-    ] = None,
-    tellings: Annotated[
-        list[Path] | None,
-        typer.Option(help="File of tellings to show beside the scripts; may be repeated."),
-    ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen.")] = HOST,
-    port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = PORT,
-    open_browser: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
-    ] = True,
+    scripts: options.Scripts = None,
+    tellings: options.Tellings = None,
+    host: options.Host = options.HOST,
+    port: options.Port = options.PORT,
+    open_browser: options.OpenBrowser = True,
 ) -> None:
     """Open a local page on which scripts can be explored and asked."""
     try:

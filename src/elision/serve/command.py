@@ -15,6 +15,7 @@ from elision import files, values
 from elision import serve as page
 from elision._files import shown_path
 from elision.errors import InputError
+from elision.serve.options import HOST, LAST_PORT, PORT
 from elision.terminal import complain, err, out, printable
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 BUILT_IN = "built-in example"
 """Where the script comes from that is shown if none is given."""
 
-HOST = "127.0.0.1"
-PORT = 8350
-LAST_PORT = 65535
 TRIED = 100
 """Ports after a used one that are looked at to offer one."""
 

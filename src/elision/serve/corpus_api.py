@@ -33,6 +33,11 @@ MOST_UPLOADED = 20 << 20
 """Bytes of a file of tellings."""
 
 LONGEST_NAME = 200
+
+JOB, UPLOAD = "/api/learning/{job}", "/api/uploads/{upload}"
+ASKED, SENT = (400, 404, 408, 413), (400, 408, 413, 503)
+"""Statuses with which a question of something, and a file, may be refused."""
+
 BUSY = "a job is running: stop it, or wait until it is done"
 
 
@@ -45,64 +50,71 @@ class CorpusApi:
 
     def routes(self) -> list[Route]:
         """Return all ways to ask."""
-        job, upload = "/api/learning/{job}", "/api/uploads/{upload}"
-        asked_with, sent = (400, 404, 408, 413), (400, 408, 413, 503)
+        beside = Route(
+            "POST",
+            "/api/scripts/{script}/tellings",
+            self.tellings,
+            "Tellings beside a script: told, unsaid and absent steps, sorted and filtered",
+            takes=messages.Browsing,
+            gives=messages.Matrix,
+            refuses=ASKED,
+        )
+        return [beside, *self._of_files(), *self._of_jobs()]
+
+    def _of_files(self) -> list[Route]:
+        """What is done with a file that is sent."""
         choices, looked = messages.Choices, messages.Looked
         return [
-            Route(
-                "POST",
-                "/api/scripts/{script}/tellings",
-                self.tellings,
-                "Tellings beside a script: told, unsaid and absent steps, sorted and filtered",
-                takes=messages.Browsing,
-                gives=messages.Matrix,
-                refuses=asked_with,
-            ),
             Route(
                 "POST",
                 "/api/uploads",
                 self.send,
                 "Send a file, and hear what it seems to be",
                 gives=looked,
-                refuses=sent,
+                refuses=SENT,
                 named=True,
             ),
             Route(
                 "POST",
-                f"{upload}/look",
+                f"{UPLOAD}/look",
                 self.look,
                 "Look at a file again, with other columns, or as sentences or events",
                 takes=choices,
                 gives=looked,
-                refuses=(*asked_with, 503),
+                refuses=(*ASKED, 503),
             ),
             Route(
                 "POST",
-                f"{upload}/learning",
+                f"{UPLOAD}/learning",
                 self.learn_from,
                 "Learn from a file",
                 takes=choices,
                 gives=messages.Job,
                 status=202,
-                refuses=(*asked_with, 409),
+                refuses=(*ASKED, 409),
             ),
             Route(
                 "POST",
-                f"{upload}/tellings/{{script}}",
+                f"{UPLOAD}/tellings/{{script}}",
                 self.open_beside,
                 "Show the tellings of a file beside a script",
                 takes=choices,
                 gives=messages.Opened,
-                refuses=(*asked_with, 503),
+                refuses=(*ASKED, 503),
             ),
             Route(
                 "POST",
-                f"{upload}/script",
+                f"{UPLOAD}/script",
                 self.open_script,
                 "Put a script file on the list",
                 gives=messages.Opened,
                 refuses=(400, 404, 503),
             ),
+        ]
+
+    def _of_jobs(self) -> list[Route]:
+        """What is done with what learns from a file."""
+        return [
             Route(
                 "GET",
                 "/api/learning",
@@ -117,12 +129,12 @@ class CorpusApi:
                 "Send a file of tellings and learn from it at once",
                 gives=messages.Job,
                 status=202,
-                refuses=(*sent, 409),
+                refuses=(*SENT, 409),
                 named=True,
             ),
             Route(
                 "GET",
-                job,
+                JOB,
                 self.job,
                 "How far a learning job is",
                 gives=messages.Job,
@@ -130,7 +142,7 @@ class CorpusApi:
             ),
             Route(
                 "GET",
-                f"{job}/events",
+                f"{JOB}/events",
                 self.events,
                 "What happens in a job, as it happens",
                 gives="text/event-stream",
@@ -138,7 +150,7 @@ class CorpusApi:
             ),
             Route(
                 "POST",
-                f"{job}/stop",
+                f"{JOB}/stop",
                 self.stop,
                 "Stop a job and keep what it has learned",
                 gives=messages.Job,

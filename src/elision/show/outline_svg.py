@@ -6,7 +6,6 @@ another painter needs to know nothing else.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -78,19 +77,7 @@ def style(theme: Theme = "auto") -> str:
     For "auto" the colours are custom properties that any rule of a page overrides, such as
     ``--elision-paper``. "light" and "dark" have plain colours.
     """
-    palette = DARK if theme == "dark" else LIGHT
-    plain = re.sub(r"var\(--elision-([a-z-]+)\)", lambda found: palette[found[1]], RULES)
-    if theme != "auto":
-        return plain
-    light, dark = (
-        " ".join(f"--elision-{name}: {colour};" for name, colour in colours.items())
-        for colours in (LIGHT, DARK)
-    )
-    # Programs that know no custom properties skip the block and keep the plain colours.
-    return f"""{plain}@supports (fill: var(--elision-ink)) {{
-:where(.elision-outline) {{ {light} }}
-@media (prefers-color-scheme: dark) {{ :where(.elision-outline) {{ {dark} }} }}{RULES}}}
-"""
+    return scripts.themed(RULES, ".elision-outline", LIGHT, DARK, theme)
 
 
 def outline_svg(picture: OutlinePicture, *, theme: Theme = "auto", styled: bool = True) -> str:

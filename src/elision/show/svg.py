@@ -90,18 +90,25 @@ def style(theme: Theme = "auto") -> str:
     For "auto" the colours are custom properties that any rule of a page overrides, such as
     ``--elision-paper``. "light" and "dark" have plain colours.
     """
-    palette = DARK if theme == "dark" else LIGHT
-    plain = re.sub(r"var\(--elision-([a-z-]+)\)", lambda found: palette[found[1]], RULES)
+    return themed(RULES, ".elision-script", LIGHT, DARK, theme)
+
+
+def themed(
+    rules: str, pictures: str, light: dict[str, str], dark: dict[str, str], theme: Theme
+) -> str:
+    """Return rules for certain pictures with the colours of a theme in place of their names."""
+    palette = dark if theme == "dark" else light
+    plain = re.sub(r"var\(--elision-([a-z-]+)\)", lambda found: palette[found[1]], rules)
     if theme != "auto":
         return plain
-    light, dark = (
+    by_day, by_night = (
         " ".join(f"--elision-{name}: {colour};" for name, colour in colours.items())
-        for colours in (LIGHT, DARK)
+        for colours in (light, dark)
     )
     # Programs that know no custom properties skip the block and keep the plain colours.
     return f"""{plain}@supports (fill: var(--elision-ink)) {{
-:where(.elision-script) {{ {light} }}
-@media (prefers-color-scheme: dark) {{ :where(.elision-script) {{ {dark} }} }}{RULES}}}
+:where({pictures}) {{ {by_day} }}
+@media (prefers-color-scheme: dark) {{ :where({pictures}) {{ {by_night} }} }}{rules}}}
 """
 
 

@@ -1,0 +1,129 @@
+"""The options of ``learn``, each with its help."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Method(StrEnum):
+    """Ways to learn a script."""
+
+    DEFAULT = "default"
+    MARGINAL = "marginal"
+    SEM = "sem"
+    APPROX = "approx"
+    BMM = "bmm"
+    BMM_EM = "bmm-em"
+
+
+def _cost(value: float | None) -> float | None:
+    if value is not None and not (math.isfinite(value) and value >= 0):
+        raise typer.BadParameter(f"{value} is not a number from 0.")
+    return value
+
+
+def not_standard_output(value: Path | None) -> Path | None:
+    """Refuse ``-`` where a file is written."""
+    if value is not None and str(value) == "-":
+        raise typer.BadParameter("'-' is standard output, expected a file or folder.")
+    return value
+
+
+Narratives = Annotated[
+    str,
+    typer.Argument(
+        help="File of narratives, - for standard input; a packed corpus; with --follow also a"
+        " folder of files."
+    ),
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Script file; a folder if there are several domains.",
+        callback=not_standard_output,
+    ),
+]
+HowToLearn = Annotated[
+    Method,
+    typer.Option(
+        help="How to learn: by default an outline, its script and how it is told; a script"
+        " alone by search with marginal, or with sem, approx, bmm and bmm-em, which are the"
+        " paper's."
+    ),
+]
+BatchSize = Annotated[
+    int | None,
+    typer.Option(
+        "--batch-size",
+        "--batch",
+        "-r",
+        help="By search, or with --follow: narratives a batch.",
+        min=1,
+    ),
+]
+StateCost = Annotated[
+    float | None,
+    typer.Option(help="By search: cost of a state, the paper's kappa_q.", callback=_cost),
+]
+EdgeCost = Annotated[
+    float | None, typer.Option(help="By search: cost of an edge, kappa_t.", callback=_cost)
+]
+ConstraintCost = Annotated[
+    float | None,
+    typer.Option(help="By search: cost of a violated constraint, kappa_c.", callback=_cost),
+]
+OnlyDomain = Annotated[str | None, typer.Option(help="Learn this domain only.")]
+TypesByHand = Annotated[
+    Path | None,
+    typer.Option(help="Table of sentences and their types, from `elision events -o`."),
+]
+Exhaustive = Annotated[
+    bool, typer.Option("--exhaustive", help="With sem: try every move again after each one.")
+]
+PaperPlan = Annotated[
+    bool,
+    typer.Option("--paper-plan", help="By search: re-read everything after each batch."),
+]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="By search, with --dask or --follow: go on where an interrupted run stopped.",
+    ),
+]
+Restart = Annotated[
+    bool,
+    typer.Option(
+        "--restart",
+        help="With --resume: start anew where progress is of other narratives or settings.",
+    ),
+]
+Follow = Annotated[
+    bool,
+    typer.Option(
+        "--follow",
+        help="Go on learning from what comes: from standard input, in a file that grows, or as"
+        " files in a folder.",
+    ),
+]
+HalfLife = Annotated[
+    float | None, typer.Option(help="With --follow: narratives after which one counts half.")
+]
+FalseAlarms = Annotated[
+    float | None,
+    typer.Option(
+        help="With --follow: share of streams that are falsely reported to change, ever;"
+        " 0.05 by default."
+    ),
+]
+OnDrift = Annotated[
+    str | None,
+    typer.Option(help="With --follow: forget what came before a change, or report it only."),
+]
