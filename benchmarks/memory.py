@@ -20,10 +20,14 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import elision as el
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EVENTS = ("ring", "walk", "look", "open", "greet", "take", "close")
 
@@ -56,7 +60,7 @@ def learn(kind: int, told: list[list[str]]) -> el.Script:
 
 def ask(script: el.Script, told: list[str], *, slow: bool) -> int:
     """Put the questions, those that take many times as long if they are wanted; return how many."""
-    asked = [
+    asked: list[Callable[[], object]] = [
         lambda: script.log_prob(told),
         lambda: script.fill([*told, None]),
         lambda: script.fill([None, *told, None], joint=True, top=2),
