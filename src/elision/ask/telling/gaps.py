@@ -63,7 +63,8 @@ def fill_many(
     check_top(top)
     allowed = allowed_events(script, exclude)
     heard = hear_all(script, narratives, unknown=unknown)
-    return in_slices(heard, lambda part: _fill_heard(script, part, top, allowed))
+    width = len(script.events)
+    return in_slices(heard, width, lambda part: _fill_heard(script, part, top, allowed))
 
 
 def _fill_heard(
