@@ -1,4 +1,4 @@
-"""Scripts that never leave something out: tellings that lack it, and those that are not finished."""
+"""Scripts that never leave something out: tellings that lack it or are not finished."""
 
 from __future__ import annotations
 
