@@ -30,7 +30,6 @@ LONG = 200_000
 """Places times events above which events are put in at all places at once."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Omitted:
     """An event that is probably missing from the record at a place."""
