@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 PROBABLE = 0.5
 """What is at least so probable is put into the repaired telling."""
 
-LONG = 200_000
-"""Places times events above which events are put in at all places at once."""
+LONG_NARRATIVE, LONG = 300, 200_000
+"""Places, and places times events, above which events are put in at all places at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _put_in(chances: NDArray[np.float64]) -> list[tuple[int, int]]:
     The most probable event; in long narratives that of each place where it is probable, since
     places hardly depend on each other there, and weighing all again takes long.
     """
-    if chances.size <= LONG:
+    if chances.size <= LONG and len(chances) <= LONG_NARRATIVE:
         place, event = divmod(int(chances.argmax()), chances.shape[1])
         return [(place, event)]
     best = chances.argmax(axis=1)

@@ -36,6 +36,9 @@ LEAST_LEFT = 1e-9
 LONGEST = 10_000
 """Counts end here in any case: a state may repeat itself very often."""
 
+FEWEST_COUNTS = 100
+"""They go so far however large the script is."""
+
 DEFAULT_COURSES = 5
 """How many courses are returned where nothing is said."""
 
@@ -120,7 +123,8 @@ def fill_stretches(
     chain = Chain(script, heard.items, allowed=allowed_events(script, exclude))
     told = chain.told
     effort = Effort.of(chain.cost, len(chain.open_rows))
-    longest = min(LONGEST, MOST_WORK // (chain.cost * len(chain.open_rows)))
+    affordable = MOST_WORK // (chain.cost * len(chain.open_rows))
+    longest = min(LONGEST, max(FEWEST_COUNTS, affordable))
     found: list[Filling | Stretch] = []
     row = 0
     for item, position in zip(heard.items, heard.positions, strict=True):
