@@ -3,8 +3,8 @@
     python benchmarks/ask_sizes.py [WORD ...] [--seconds N] [--no-interrupts]
 
 Each question is asked in a process of its own, which is killed after N processor seconds or above
-6 GiB; asked again in Python, not by the command line, where a thread listens, Ctrl-C is sent after
-half of the time that it took. Prints one JSON object a line: what was asked, processor seconds,
+6 GiB; asked again, Ctrl-C is sent after half of the time that it took, and a thread listens as it
+does in the command line. Prints one JSON object a line: what was asked, processor seconds,
 peak memory in MiB, what came of it, seconds after Ctrl-C. Words choose the questions whose names
 have one of them.
 """
@@ -175,6 +175,7 @@ def made(folder: Path, name: str) -> Path:
 def ask(path: str, question: str, length: int) -> None:
     """In a process of its own: say when the script is there, ask, and say what it took."""
     import elision as el
+    from elision.cli.interrupts import heard_soon
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     script = el.load(path)
@@ -187,7 +188,8 @@ def ask(path: str, question: str, length: int) -> None:
     begun = time.process_time()
     came = "answered"
     try:
-        QUESTIONS[question](script, told)
+        with heard_soon("interrupted"):
+            QUESTIONS[question](script, told)
     except el.ElisionError as error:
         came = str(error)
     except MemoryError:
@@ -199,10 +201,10 @@ def ask(path: str, question: str, length: int) -> None:
     print(json.dumps({"seconds": round(took, 1), "MiB": round(peak), "came": came}), flush=True)
 
 
-def asked(path: Path, question: str, length: int) -> subprocess.Popen[str]:
+def asked(path: Path, question: str, length: int) -> subprocess.Popen[bytes]:
     """Start such a process and wait until it asks."""
     command = [sys.executable, __file__, "--ask", str(path), question, str(length)]
-    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE)
+    process = subprocess.Popen(command, bufsize=0, stdout=subprocess.PIPE)
     if process.stdout:
         process.stdout.readline()
     return process

@@ -12,7 +12,7 @@ from elision.ask.engine.best_first import Effort
 from elision.ask.engine.orders import beam_search
 from elision.ask.engine.told_chain import ToldChain
 from elision.ask.heard import Heard
-from elision.ask.telling import gaps, slots
+from elision.ask.telling import ahead, gaps, slots
 
 
 def row(states, told=0.8, loop=0.5):
@@ -143,9 +143,9 @@ def test_cumulated_either_way():
     expected = np.hstack([np.cumsum(chances[:, a:b], axis=1) for a, b in [(0, 2), (2, 7), (7, 8)]])
     np.testing.assert_array_equal(few, expected)
     many = np.random.default_rng(1).random((2, 9))
-    ahead = np.array([0, 1, 2, 3, 4, 5, 6, 9])
+    places = np.array([0, 1, 2, 3, 4, 5, 6, 9])
     found = many.copy()
-    sample._cumulate(found, ahead)
+    sample._cumulate(found, places)
     assert np.array_equal(found[:, 6:], np.cumsum(many[:, 6:], axis=1))
     assert np.array_equal(found[:, :6], many[:, :6])
 
@@ -241,9 +241,7 @@ def test_a_telling_model_fills_only_so_many_places(learned, monkeypatch):
 
 
 def test_a_telling_model_orders_and_completes_only_so_many_events(learned, monkeypatch):
-    with pytest.raises(
-        el.InputError, match="801 events of 10 kinds to order, expected"
-    ):
+    with pytest.raises(el.InputError, match="801 events of 10 kinds to order, expected"):
         learned.order(["open door"] * 801)
     monkeypatch.setattr(gaps, "MOST_PUT_IN", 3**2 * len(learned.events) ** 1.5 + 1)
     told = ["hear doorbell", "walk to door", "open door", "close door"]
@@ -253,3 +251,14 @@ def test_a_telling_model_orders_and_completes_only_so_many_events(learned, monke
             ask(told)
     with pytest.raises(el.InputError, match="expected at most 1"):
         learned.missing([*told[:2], None])
+
+
+def test_a_telling_model_looks_only_so_far_ahead(learned, monkeypatch):
+    told = ["hear doorbell", "open door"]
+    monkeypatch.setattr(ahead, "MOST_READ", 3 * ahead.FOLLOWED * 2)
+    assert len(learned.next(told, steps=3).steps) == 3
+    with pytest.raises(el.InputError, match="4 steps ahead of 2 events, expected at most 3"):
+        learned.next(told, steps=4)
+    assert len(learned.next([told[0], None, told[1]]).steps) == 1
+    with pytest.raises(el.InputError, match="4 events with open places among them, expected at mo"):
+        learned.next([*told, None, None])

@@ -65,7 +65,9 @@ def test_those_of_one_hash_are_told_apart_and_sorted(told, data):
     hash_of = {
         one: data.draw(st.integers(0, 2), label=str(one)) for one in sorted(set(map(tuple, told)))
     }
-    weight = np.array(data.draw(st.lists(st.integers(1, 5), min_size=len(told), max_size=len(told))))
+    weight = np.array(
+        data.draw(st.lists(st.integers(1, 5), min_size=len(told), max_size=len(told)))
+    )
     hashes = np.array([hash_of[tuple(one)] for one in told], np.uint64)
     kept, total = np.zeros((2, len(told)), np.int64)
     order = np.argsort(hashes, kind="stable")

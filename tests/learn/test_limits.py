@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -9,8 +10,9 @@ import elision as el
 from elision.learn import drift, limits
 from elision.learn.calibration import FEWEST, learn_calibration
 from elision.learn.drift import Reference
-from elision.learn.exchangeable import YES_OR_NO, Grid
+from elision.learn.exchangeable import YES_OR_NO, ExchangeTest, Grid
 from elision.learn.held_out import HeldOut
+from elision.learn.streamfile import _packed_test, _restored_test
 from elision.learn.telling import learn_telling
 from elision.values.telling_kinds import MOST_KINDS
 
@@ -75,6 +77,22 @@ def test_numbers_beyond_all_bins_are_in_the_first_or_the_last():
     values = np.array([-9.0, -0.1, 0.0, 1.9, 2.0, 3.5, 99.0])
     assert grid.bins(values).tolist() == [0, 0, 1, 2, 3, 4, 4]
     assert YES_OR_NO.bins(np.array([0.0, 1.0])).tolist() == [0, 1]
+
+
+def test_bins_reach_as_far_to_both_sides():
+    grid = Grid.around(np.array([1.0, 3.0, 1.0, 3.0]))
+    assert grid.low + (grid.size - 2) * grid.width / 2 == pytest.approx(2.0)
+    middle = grid.bins(np.array([2.0 - 1e-6, 2.0 + 1e-6]))
+    assert middle.sum() == grid.size - 1
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, 1.5, -0.1, float("nan")])
+def test_rates_of_a_file_that_are_none(rate):
+    test = ExchangeTest([YES_OR_NO], np.zeros((3, 1)), np.array([0.05]))
+    kept = _packed_test(test)
+    assert _restored_test(kept, 1).rates == pytest.approx([0.05])
+    with pytest.raises(ValueError, match="rates that do not fit"):
+        _restored_test(msgspec.structs.replace(kept, rates=[rate]), 1)
 
 
 def test_what_is_looked_up_is_kept_for_a_while(model, monkeypatch):

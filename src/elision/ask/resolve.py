@@ -143,7 +143,7 @@ def _in_context(
     shares = np.divide(told[states], likelihood, out=np.zeros(len(states)), where=likelihood > 0)
     chances = np.zeros(len(weights))
     chances[events] = shares @ parts
-    return chances / chances.sum()
+    return np.asarray(chances / chances.sum())
 
 
 def _weights(candidates: Iterable[str] | Mapping[str, float] | None) -> Observation:
