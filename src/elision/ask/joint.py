@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from elision.values.observations import Unknown
     from elision.values.script import Script
 
+STEP_COST = 20
+"""Multiply-adds that take as long as the probability of an edge given the narrative."""
+
 DEFAULT_TOP = 10
 """How many courses are returned where nothing is said: there may be very many."""
 
@@ -110,7 +113,7 @@ def fill_joint(
         root,
         lambda node, least, most: _extend(node, least, most, links, chain),
         top or DEFAULT_TOP,
-        Effort.of(chain.cost, longest=len(positions)),
+        Effort.of(chain.cost + STEP_COST * len(script.parameters.source), longest=len(positions)),
     )
     return Joint(
         positions,
