@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision import _html, kernels
-from elision.ask.heard import hear, impossible, name_of, single
-from elision.values.observations import Packer
+from elision.ask.heard import hear, name_of, single
+from elision.errors import InputError
+from elision.values.observations import Packer, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 SPURIOUS = -1
 """The state of an event that none told."""
+
+MOST_NAMED = 5
+"""Missing events that a message names."""
+
+SELDOM = 1e-6
+"""How often states that always tell are passed over, when what is missing is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,13 @@ class Aligned:
         return _html.table(["told", "state", "certainty"], rows)
 
 
-def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error") -> Aligned:
+def align(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    unknown: Unknown = "error",
+    finished: bool = True,
+) -> Aligned:
     """Find the most probable path of a narrative through the script.
 
     Where the script cannot tell the narrative, as few events as possible are set aside as
@@ -94,6 +107,8 @@ def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "erro
         The events that were told, in order.
     unknown
         What to do with events that the script does not know: "error" or "ignore".
+    finished
+        Whether the narrative is at its end; if not, what the script always tells may come later.
 
     Raises
     ------
@@ -112,8 +127,16 @@ def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "erro
     close door  [close door]  100%
     """
     heard = hear(script, narrative, unknown=unknown)
-    items = single(heard, "align")
+    items, positions = single(heard, "align"), [*heard.positions]
+    given = 1 + max([*positions, *(place for place, _ in heard.ignored)], default=-1)
     path, log_prob = _best_path(script, items)
+    if log_prob == -np.inf:
+        wanted = lacking(script, items)
+        if finished or any(after < len(items) for _, after in wanted):
+            raise _lacks(wanted)
+        items = [*items, *(event for event, _ in wanted)]
+        positions += range(given, given + len(wanted))
+        path, log_prob = _best_path(script, items)
     aside = {index for state, index in path if state == SPURIOUS}
     kept = [item for index, item in enumerate(items) if index not in aside]
     found = script.lattice.posterior(Packer(script.events).pack([kept]))[0]
@@ -125,10 +148,10 @@ def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "erro
     here = told = 0
     for state, index in path:
         if index >= 0:
-            _set_aside(steps, spurious, heard.positions[index])
+            _set_aside(steps, spurious, positions[index])
         if state == SPURIOUS:
-            spurious[heard.positions[index]] = name_of(items[index])
-            _set_aside(steps, spurious, heard.positions[index] + 1)
+            spurious[positions[index]] = name_of(items[index])
+            _set_aside(steps, spurious, positions[index] + 1)
             continue
         step = float(script.transition[here, state])
         name = script.states[state]
@@ -138,10 +161,11 @@ def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "erro
         else:
             event, chance = _told(script, state, items[index])
             certainty = float(found.told[told, state])
-            steps.append(Step(event, name, heard.positions[index], step * chance, certainty))
+            steps.append(Step(event, name, positions[index], step * chance, certainty))
             told += 1
         here = state
     _set_aside(steps, spurious, math.inf)
+    steps = [step for step in steps if step.position is None or step.position < given]
     return Aligned(tuple(steps), float(script.transition[here, -1]), log_prob)
 
 
@@ -152,7 +176,7 @@ def _set_aside(steps: list[Step], spurious: dict[int, str], before: float) -> No
 
 
 def _best_path(script: Script, items: list[Observation]) -> tuple[list[tuple[int, int]], float]:
-    """States and the items they told: -1 for no state, and for nothing told."""
+    """States and the items they told: -1 for no state, and for nothing told; none if impossible."""
     packed = Packer(script.events).pack([items])
     model = script.lattice.model(packed)
     state = np.empty(len(items) + script.size, np.int64)
@@ -161,9 +185,43 @@ def _best_path(script: Script, items: list[Observation]) -> tuple[list[tuple[int
         model, script.lattice.log_model(model), packed.symbol, state, index
     )
     if log_prob == -np.inf:
-        raise impossible()
+        return [], float(log_prob)
     found = zip(state[:steps].tolist(), index[:steps].tolist(), strict=True)
     return list(found), float(log_prob)
+
+
+def _lacks(wanted: list[tuple[str, int]]) -> InputError:
+    names = ", ".join(short(event) for event, _ in wanted[:MOST_NAMED])
+    more = ", ..." if len(wanted) > MOST_NAMED else ""
+    return InputError(
+        "the script cannot tell this narrative, nor any part of it",
+        hint=f"a telling like it always has {names}{more}: put in what is missing, or ... at the"
+        " end if it is not finished",
+    )
+
+
+def lacking(script: Script, items: list[Observation]) -> list[tuple[str, int]]:
+    """What is missing from a narrative of which no part can be told, and after which item.
+
+    Found by the same path in a script that may pass any state in silence.
+    """
+    never = (script.elision == 0) & (script.emission.sum(axis=1) > 0)
+    seldom = np.where(never, SELDOM, 0.0)
+    relaxed = type(script)(
+        script.events,
+        script.transition,
+        script.emission * (1 - seldom)[:, None],
+        script.elision + seldom,
+        states=script.states,
+    )
+    path, _ = _best_path(relaxed, items)
+    found, after = [], 0
+    for state, index in path:
+        if index >= 0:
+            after = index + 1
+        elif never[state]:
+            found.append((script.events[int(script.emission[state].argmax())], after))
+    return found
 
 
 def _told(script: Script, state: int, item: Observation) -> tuple[str, float]:

@@ -197,7 +197,7 @@ def between_many(
     [['close door'], []]
     """
     heard = hear_all(script, narratives, unknown=unknown)
-    stories = in_slices(heard, lambda part: _stories(script, part, min_probability))
+    stories = in_slices(heard, script.size, lambda part: _stories(script, part, min_probability))
     for number, story in enumerate(stories):
         if story is None:
             raise relocated(impossible(), f"narrative {number}")

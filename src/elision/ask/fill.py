@@ -117,7 +117,7 @@ def fill_many(
     check_top(top)
     allowed = allowed_events(script, exclude)
     heard = hear_all(script, narratives, unknown=unknown)
-    return in_slices(heard, lambda part: _fill_heard(script, part, top, allowed))
+    return in_slices(heard, script.size, lambda part: _fill_heard(script, part, top, allowed))
 
 
 def fill_gaps(
@@ -150,7 +150,7 @@ def fill_gaps(
         gaps = [[one.items.index(None)] for one in part]
         return [gap_chances(script, part, gaps, allowed)[0]]
 
-    slices = in_slices(heard, answer)
+    slices = in_slices(heard, script.size, answer)
     return np.vstack([np.empty((0, len(script.events))), *slices])
 
 

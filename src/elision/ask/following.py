@@ -116,13 +116,13 @@ def following(
     chain = Chain(script, [*items, ...])
     row = len(chain.kept)
     here = chain.told[row - 1] if row else chain.start
-    tell, stop = chain.stretch(row)
+    onward = chain.stretch(row)
     ended = 0.0
     found = []
     for _ in range(steps):
-        ended += float(here @ stop)
-        here = here @ tell
-        found.append(((here @ chain.shares), ended))
+        here, stopped = onward.next(here)
+        ended += stopped
+        found.append((chain.chances(here), ended))
     answers = ranked(script.events, np.array([chances for chances, _ in found]), top)
     return Following(
         tuple(Ahead(one, done) for one, (_, done) in zip(answers, found, strict=True)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from elision import ask, readers
 from elision._backends import is_frame
+from elision.ask.engine.checks import MOST_CELLS
 from elision.errors import InputError, relocated, shown
 from elision.values.corpus import Corpus
 from elision.values.narrative import NO_EVENTS_HINT, Narrative
@@ -135,7 +136,9 @@ def hear(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error
     >>> hear(el.examples.doorbell(), ["cough", "open door", None], unknown="ignore")
     Heard(items=['open door', None], positions=[1, 2], ignored=[(0, 'cough')])
     """
-    return hear_all(script, [narrative], unknown=unknown)[0]
+    heard = hear_all(script, [narrative], unknown=unknown)[0]
+    _check_size(script, len(heard.items))
+    return heard
 
 
 def hear_all(
@@ -272,6 +275,17 @@ def impossible() -> InputError:
 def excluded() -> InputError:
     """Return the complaint about a question that leaves no answer."""
     return InputError("every possible event is excluded", hint="exclude fewer events")
+
+
+def _check_size(script: Script, events: int) -> None:
+    """Refuse a narrative whose tables, a row an event, would not fit in memory."""
+    most = MOST_CELLS // max(script.size, len(script.events))
+    if events > most:
+        raise InputError(
+            f"{events:,} events for a script of {script.size:,} states and"
+            f" {len(script.events):,} kinds of events, expected at most {most:,}",
+            hint="ask about a part of them",
+        )
 
 
 def check_top(top: int | None) -> None:

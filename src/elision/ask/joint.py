@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from elision import _html
-from elision.ask.engine.best_first import Branch, likeliest
+from elision.ask.engine.best_first import (
+    Branch,
+    Effort,
+    Path,
+    likeliest,
+    unrolled,
+    worthwhile,
+)
 from elision.ask.engine.chain import Chain
+from elision.ask.engine.checks import check_cells
 from elision.ask.fill import allowed_events
 from elision.ask.heard import check_top, gap_positions, hear
 
@@ -22,6 +30,9 @@ if TYPE_CHECKING:
     from elision.ask.heard import Item
     from elision.values.observations import Unknown
     from elision.values.script import Script
+
+STEP_COST = 20
+"""Multiply-adds that take as long as the probability of an edge given the narrative."""
 
 DEFAULT_TOP = 10
 """How many courses are returned where nothing is said: there may be very many."""
@@ -97,45 +108,77 @@ def fill_joint(
     positions = tuple(heard.positions[index] for index in gap_positions(heard))
     chain = Chain(script, heard.items, allowed=allowed_events(script, exclude))
     first, links = _between_gaps(chain)
-    root: Node = ((), first)
+    root: Node = (0, None, first)
     found, exact = likeliest(
-        root, lambda node, least: _extend(node, least, links, chain.shares), top or DEFAULT_TOP
+        root,
+        lambda node, least, most: _extend(node, least, most, links, chain),
+        top or DEFAULT_TOP,
+        Effort.of(chain.cost + STEP_COST * len(script.parameters.source), longest=len(positions)),
     )
     return Joint(
         positions,
         tuple(
-            Course(tuple(script.events[o] for o in branch.node[0]), branch.probability)
+            Course(tuple(script.events[o] for o in unrolled(branch.node[1])), branch.probability)
             for branch in found
         ),
         exact,
     )
 
 
-Node = tuple[tuple[int, ...], "NDArray[np.float64]"]
-"""The events of the first gaps, and the probability of all but the last and the state there."""
+Node = tuple[int, Path, "NDArray[np.float64]"]
+"""How many gaps are filled, their events, and the probability of all but the last and the state
+there."""
 
 
-def _between_gaps(chain: Chain) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+class _Link(NamedTuple):
+    """How the states that may have told a gap lead to those that tell the next one."""
+
+    states: NDArray[np.int64]
+    ways: NDArray[np.float64]
+
+    def after(self, told: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(told[self.states] @ self.ways)
+
+
+class _Adjacent(NamedTuple):
+    """The same where the next gap, that of a row, follows at once."""
+
+    chain: Chain
+    row: int
+
+    def after(self, told: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.chain.step(self.row).next(told)[0]
+
+
+def _between_gaps(chain: Chain) -> tuple[NDArray[np.float64], list[_Link | _Adjacent]]:
     """Which state tells the first gap, and how each gap's state leads to that of the next."""
     gaps = [row for row, item in enumerate(chain.kept) if item is None]
-    links = []
+    links: list[_Link | _Adjacent] = []
+    cells = 0
     for gap, following in pairwise(gaps):
-        link = chain.step(gap + 1)
-        for row in range(gap + 2, following + 1):
-            link = link @ chain.step(row)
-        links.append(link)
+        if following == gap + 1:
+            links.append(_Adjacent(chain, following))
+            continue
+        states = np.flatnonzero(chain.told[gap])
+        cells += len(states) * chain.told.shape[1]
+        check_cells(cells, "states of gaps times states that tell the next")
+        ways = np.zeros((chain.told.shape[1], len(states)))
+        ways[states, np.arange(len(states))] = 1.0
+        for row in range(gap + 1, following + 1):
+            ways = chain.step(row).steps(ways)
+        links.append(_Link(states, np.ascontiguousarray(ways.T)))
     return chain.told[gaps[0]], links
 
 
 def _extend(
-    node: Node, least: float, links: list[NDArray[np.float64]], shares: NDArray[np.float64]
+    node: Node, least: float, most: int, links: list[_Link | _Adjacent], chain: Chain
 ) -> list[Branch[Node]]:
-    events, here = node
-    if events:
-        here = (here * shares[:, events[-1]]) @ links[len(events) - 1]
-    done = len(events) == len(links)
-    chances = here @ shares
+    filled, events, here = node
+    if events is not None:
+        here = links[filled - 1].after(here * chain.shares[:, events[1]])
+    done = filled == len(links)
+    chances = chain.chances(here)
     return [
-        Branch(float(chances[o]), done, ((*events, o), here))
-        for o in np.flatnonzero((chances > 0) & (chances >= least)).tolist()
+        Branch(float(chances[o]), done, (filled + 1, (events, o), here))
+        for o in worthwhile(chances, least, most)
     ]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PROBABLE = 0.5
 """What is at least so probable is put into the repaired telling."""
 
+LONG_NARRATIVE, LONG = 300, 200_000
+"""Places, and places times events, above which events are put in at all places at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
@@ -118,6 +121,20 @@ def missing(
     )
 
 
+def _put_in(chances: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Places and events to put in before the rest is weighed again, the last place first.
+
+    The most probable event; in long narratives that of each place where it is probable, since
+    places hardly depend on each other there, and weighing all again takes long.
+    """
+    if chances.size <= LONG and len(chances) <= LONG_NARRATIVE:
+        place, event = divmod(int(chances.argmax()), chances.shape[1])
+        return [(place, event)]
+    best = chances.argmax(axis=1)
+    places = np.flatnonzero(chances.max(axis=1) > PROBABLE)
+    return [(place, int(best[place])) for place in places[::-1].tolist()]
+
+
 def found_missing(
     script: Script,
     narrative: Iterable[Item],
@@ -141,8 +158,9 @@ def found_missing(
     restored = [Restored(name_of(item), True, 1.0) for item in items]
     held: list[Observation] = list(items)
     while chances.max(initial=0.0) > PROBABLE and len(held) < 2 * len(items) + len(script.events):
-        place, event = divmod(int(chances.argmax()), chances.shape[1])
-        held.insert(place, script.events[event])
-        restored.insert(place, Restored(script.events[event], False, float(chances.max())))
+        for place, event in _put_in(chances):
+            held.insert(place, script.events[event])
+            one = Restored(script.events[event], False, float(chances[place, event]))
+            restored.insert(place, one)
         chances = chances_of(held)
     return Omissions(tuple(map(name_of, items)), places, tuple(restored))

@@ -33,6 +33,9 @@ MOST_CELLS = 1 << 22
 Enough for twelve different events and a thousand states, or fifteen and a hundred.
 """
 
+MOST_TOLD = 1 << 24
+"""Sub-multisets times events up to which all orders are weighed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -138,12 +141,15 @@ def order(
     before: NDArray[np.float64] | None = None
     shares: list[float] | None = None
     orders = None
-    if Orders.nodes(kinds.copies) * script.size <= MOST_CELLS:
+    nodes = Orders.nodes(kinds.copies)
+    if nodes * script.size <= MOST_CELLS and nodes * int(kinds.copies.sum()) <= MOST_TOLD:
         orders = Orders(chain, likelihood, kinds.copies)
     if orders is not None and orders.total > SMALLEST:
         agreed, before = orders.consensus(first), orders.before()
         found, exact = orders.likeliest(top)
         courses, shares = [course for course, _ in found], [share for _, share in found]
+        if not courses:  # each of very many is next to impossible
+            courses, shares = [tuple(kinds.of_event[agreed].tolist())], None
     else:
         agreed, exact = improved(first, np.argsort(-first.sum(axis=1), kind="stable")), False
         courses = beam_search(chain, likelihood, kinds.copies, top=top, width=beam)
@@ -199,13 +205,9 @@ def _precedence(script: Script, chain: ToldChain, kinds: _Kinds) -> NDArray[np.f
     most = int(kinds.copies.max(initial=1))
     by_event = precedence(chain, used, most)
     of_event = kinds.of_event
-    result = np.zeros((len(of_event), len(of_event)))
     copy = copy_numbers(kinds.copies)
-    for c in range(most):
-        for d in range(most):
-            block = weights[:, used] @ by_event[c, d] @ weights[:, used].T
-            rows, columns = np.flatnonzero(copy == c), np.flatnonzero(copy == d)
-            result[np.ix_(rows, columns)] = block[np.ix_(of_event[rows], of_event[columns])]
+    by_kind = weights[:, used] @ by_event @ weights[:, used].T
+    result = np.asarray(by_kind[copy[:, None], copy, of_event[:, None], of_event])
     same = of_event[:, None] == of_event
     result[same] = (copy[:, None] < copy)[same]
     return result

@@ -89,14 +89,20 @@ def between_many(
     ]
 
 
-def align(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error") -> Aligned:
+def align(
+    script: Script,
+    narrative: Iterable[Item],
+    *,
+    unknown: Unknown = "error",
+    finished: bool = True,
+) -> Aligned:
     """Find the most probable path of what was told, put into the script's order.
 
     Positions are those of the telling, so that steps told out of the script's order can be seen.
     """
     heard = hear(script, narrative, unknown=unknown)
     items, order = _in_order(script, single(heard, "align"))
-    found = _align.align(script, items)
+    found = _align.align(script, items, finished=finished)
     places = [heard.positions[index] for index in order]
     steps = [
         step if step.position is None else replace(step, position=places[step.position])

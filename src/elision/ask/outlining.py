@@ -64,12 +64,12 @@ def _row(courses: list[list[int]], script: Script) -> Outline:
     known = np.flatnonzero(count)
     place[known] /= count[known]
     ordered = known[np.argsort(place[known], kind="stable")].tolist()
-    number = {event: step for step, event in enumerate(ordered)}
-    pairs = np.zeros((len(ordered), len(ordered)), np.int64)
+    pairs = np.zeros((len(ordered), len(ordered)), np.int32)
     for course in courses:
-        steps = np.array([number[event] for event in dict.fromkeys(course)], np.int64)
-        for at, step in enumerate(steps.tolist()):
-            pairs[step, steps[at + 1 :]] += 1
+        told = list(dict.fromkeys(course))
+        early, late = np.full(size, size, np.int32), np.full(size, -1, np.int32)
+        early[told] = late[told] = np.arange(len(told))
+        pairs += early[ordered][:, None] < late[ordered]
     shares = count / len(courses)
     return Outline(
         steps=tuple(
@@ -86,7 +86,7 @@ def _row(courses: list[list[int]], script: Script) -> Outline:
             Unit(((step,),), (1.0,), float(shares[event])) for step, event in enumerate(ordered)
         ),
         order=np.triu(np.ones((len(ordered),) * 2, bool), 1),
-        pairs=pairs,
+        pairs=pairs.astype(np.int64),
         title=_title(script),
     )
 

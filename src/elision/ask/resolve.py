@@ -136,9 +136,13 @@ def _in_context(
     emission: NDArray[np.float64], weights: NDArray[np.float64], told: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """P(o) = sum_k told(k) w(o) Omega(o|k) / l(k, w), as a distribution."""
-    parts = emission * (weights / weights.max())  # one over the smallest would overflow
+    states, events = np.flatnonzero(told), np.flatnonzero(weights)  # often few of many
+    # One over the smallest weight would overflow.
+    parts = emission[np.ix_(states, events)] * (weights[events] / weights.max())
     likelihood = parts.sum(axis=1)
-    chances = np.divide(told, likelihood, out=np.zeros_like(told), where=likelihood > 0) @ parts
+    shares = np.divide(told[states], likelihood, out=np.zeros(len(states)), where=likelihood > 0)
+    chances = np.zeros(len(weights))
+    chances[events] = shares @ parts
     return np.asarray(chances / chances.sum())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from elision import _html, kernels
 from elision.ask.engine.chain import Chain
-from elision.ask.engine.checks import MOST_DRAWN
+from elision.ask.engine.checks import MOST_DRAWN, check_cells
 from elision.ask.heard import hear
 from elision.errors import InputError
 from elision.values.observations import short
@@ -167,11 +167,12 @@ def _draw(
     rows = len(chain.kept) + 1
     edges = script.parameters
     first = np.searchsorted(edges.source, np.arange(script.size + 1))
+    hint = "ask for fewer events"
+    check_cells(rows * len(edges.source), "places times edges of the script", hint)
     cumulative = np.empty((rows, 3 * len(edges.source)))
     for row in range(rows):
-        chances = np.column_stack(chain.entries(row)).ravel()
-        for a, b in pairwise((3 * first).tolist()):
-            cumulative[row, a:b] = np.cumsum(chances[a:b])
+        cumulative[row] = np.column_stack(chain.entries(row)).ravel()
+    _cumulate(cumulative, 3 * first)
     offset = np.empty(n + 1, np.int64)
     state, event, outcome = kernels.asking.sample(
         first,
@@ -193,6 +194,18 @@ def _draw(
             hint="draw fewer, or of a given length",
         )
     return _Drawn(state, event, outcome, offset)
+
+
+def _cumulate(chances: NDArray[np.float64], first: NDArray[np.int64]) -> None:
+    """Add up each row from ``first[k]`` to ``first[k + 1]``, for all k, the shorter way."""
+    longest = int(np.diff(first).max(initial=0))
+    if longest >= len(first):
+        for a, b in pairwise(first.tolist()):
+            np.cumsum(chances[:, a:b], axis=1, out=chances[:, a:b])
+        return
+    for place in range(1, longest):
+        later = first[:-1][np.diff(first) > place] + place
+        chances[:, later] += chances[:, later - 1]
 
 
 def _entries_of_one(script: Script, items: list[Item]) -> int:

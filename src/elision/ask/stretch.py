@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision import _html
-from elision.ask.engine.best_first import Branch, likeliest
+from elision.ask.engine.best_first import (
+    MOST_WORK,
+    Branch,
+    Effort,
+    Path,
+    likeliest,
+    unrolled,
+    worthwhile,
+)
 from elision.ask.engine.chain import Chain
 from elision.ask.fill import Filling, allowed_events, ranked
 from elision.ask.joint import Course
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elision.ask.engine.chain import Onward
     from elision.ask.heard import Heard
     from elision.values.script import Script
 
@@ -26,6 +35,9 @@ LEAST_LEFT = 1e-9
 
 LONGEST = 10_000
 """Counts end here in any case: a state may repeat itself very often."""
+
+FEWEST_COUNTS = 100
+"""They go so far however large the script is."""
 
 DEFAULT_COURSES = 5
 """How many courses are returned where nothing is said."""
@@ -110,12 +122,16 @@ def fill_stretches(
     """
     chain = Chain(script, heard.items, allowed=allowed_events(script, exclude))
     told = chain.told
+    effort = Effort.of(chain.cost, len(chain.open_rows))
+    affordable = MOST_WORK // (chain.cost * len(chain.open_rows))
+    longest = min(LONGEST, max(FEWEST_COUNTS, affordable))
     found: list[Filling | Stretch] = []
     row = 0
     for item, position in zip(heard.items, heard.positions, strict=True):
         if item is ...:
             begin = told[row - 1] if row else chain.start
-            found.append(_stretch(script.events, chain, row, begin, position, top))
+            one = _stretch(script.events, chain, row, begin, position, top, longest, effort)
+            found.append(one)
             continue
         if item is None:
             chances = told[row] @ chain.shares
@@ -132,20 +148,23 @@ def _stretch(
     begin: NDArray[np.float64],
     position: int,
     top: int | None,
+    longest: int,
+    effort: Effort,
 ) -> Stretch:
-    tell, stop = chain.stretch(row)
+    onward = chain.stretch(row)
     counts: list[float] = []
     here = begin
-    while len(counts) < LONGEST and here.sum() > LEAST_LEFT:
-        counts.append(float(here @ stop))
-        here = here @ tell
-    in_all = np.linalg.solve((np.eye(len(stop)) - tell).T, begin @ tell) @ chain.shares
+    while len(counts) < longest and here.sum() > LEAST_LEFT:
+        here, stopped = onward.next(here)
+        counts.append(stopped)
+    in_all = chain.chances(onward.in_all(begin))
     order = [o for o in np.argsort(-in_all, kind="stable").tolist() if in_all[o] > 0][:top]
-    root: Node = ((), begin)
+    root: Node = (None, begin)
     courses, exact = likeliest(
         root,
-        lambda node, least: _extend(node, least, tell, stop, chain.shares),
+        lambda node, least, most: _extend(node, least, most, chain, onward),
         top or DEFAULT_COURSES,
+        effort,
     )
     return Stretch(
         position=position,
@@ -153,32 +172,29 @@ def _stretch(
         more=float(here.sum()),
         answers=tuple(Expected(events[o], float(in_all[o])) for o in order),
         courses=tuple(
-            Course(tuple(events[o] for o in branch.node[0]), branch.probability)
+            Course(tuple(events[o] for o in unrolled(branch.node[0])), branch.probability)
             for branch in courses
         ),
         exact=exact,
     )
 
 
-Node = tuple[tuple[int, ...], "NDArray[np.float64]"]
-"""The first events of a stretch, and the probability of them and the state that told the last."""
+Node = tuple[Path, "NDArray[np.float64]"]
+"""The first events of a stretch, and the probability of all but the last and the state there."""
 
 
 def _extend(
-    node: Node,
-    least: float,
-    tell: NDArray[np.float64],
-    stop: NDArray[np.float64],
-    shares: NDArray[np.float64],
+    node: Node, least: float, most: int, chain: Chain, onward: Onward
 ) -> list[Branch[Node]]:
     events, here = node
-    ahead = here @ tell
-    chances = ahead @ shares
-    branches = [
-        Branch(float(chances[o]), False, ((*events, o), ahead * shares[:, o]))
-        for o in np.flatnonzero((chances > 0) & (chances >= least)).tolist()
+    if events is not None:
+        here = here * chain.shares[:, events[1]]
+    ahead, end = onward.next(here)
+    chances = chain.chances(ahead)
+    branches: list[Branch[Node]] = [
+        Branch(float(chances[o]), False, ((events, o), ahead))
+        for o in worthwhile(chances, least, most)
     ]
-    end = float(here @ stop)
     if end > 0 and end >= least:
         branches.append(Branch(end, True, node))
     return branches

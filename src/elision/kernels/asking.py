@@ -22,7 +22,7 @@ SMALLEST_AFTER = 1e-290
 
 
 @jit
-def _later_chances(model, silent_step, share, series, chance, passed):
+def _later_chances(model, silent_step, share, series, needed, chance, passed):
     """Chance that each event is passed over from a state on, before anything more is told.
 
     ``silent_step[e]`` is the probability of the silent step along edge e, given the rest;
@@ -30,10 +30,14 @@ def _later_chances(model, silent_step, share, series, chance, passed):
     With passed[k] = share + (1 - share) * chance[k],
 
     chance[j] = (sum_k silent_step(j -> k) passed[k] + x(j) share[j]) * series[j].
+
+    Only for the states that are ``needed``: those that may be passed from where the row begins.
     """
     _, _, _, out_first, out_target, _, loop, elision, _ = model
     events = share.shape[1]
     for j in range(elision.shape[0] - 2, -1, -1):
+        if not needed[j]:
+            continue
         found = chance[j]
         _combine(found, silent_step, passed, out_target, out_first[j], out_first[j + 1], events)
         turn = loop[j] * elision[j]
@@ -60,6 +64,8 @@ def unsaid(
     weight = np.ones(result.shape[0])
     silent_step = np.empty(out_weight.shape[0])
     silent = np.zeros(states)
+    began = np.zeros(states)
+    needed = np.zeros(states, np.bool_)
     chance = np.zeros(share.shape)
     passed = np.zeros(share.shape)
     start = first
@@ -72,25 +78,32 @@ def unsaid(
         for i in range(length + 1):
             for lane in range(active[i]):
                 row = row_of[start + lane] + i
+                began[0] = 1.0 if i == 0 else 0.0
                 for k in range(1, states - 1):
                     silent[k] = elision[k] * after[i, k, lane]
-                for j in range(states - 1):
-                    here = after[i, j, lane]
-                    share_of = 1.0 / here if here > SMALLEST_AFTER else 0.0
-                    for edge in range(out_first[j], out_first[j + 1]):
-                        silent_step[edge] = out_weight[edge] * silent[out_target[edge]] * share_of
-                _later_chances(model, silent_step, share, series, chance, passed)
-                found = chances[row]
-                if i == 0:
-                    found[:] = chance[0]
-                for k in range(1, states - 1):
                     passes[row, k] = arrive[i, k, lane] * silent[k]
                     if i > 0:
                         told = arrive[i - 1, k, lane] * likelihood[k, block[i - 1, lane]]
-                        told *= lift[i - 1, lane] * after[i, k, lane]
-                        if told > 0.0:
-                            for x in range(share.shape[1]):
-                                found[x] += told * chance[k, x]
+                        began[k] = told * (lift[i - 1, lane] * after[i, k, lane])
+                    else:
+                        began[k] = 0.0
+                for k in range(states):
+                    needed[k] = began[k] > 0.0
+                for j in range(states - 1):
+                    if not needed[j]:
+                        continue
+                    here = after[i, j, lane]
+                    share_of = 1.0 / here if here > SMALLEST_AFTER else 0.0
+                    for edge in range(out_first[j], out_first[j + 1]):
+                        step = out_weight[edge] * silent[out_target[edge]] * share_of
+                        silent_step[edge] = step
+                        needed[out_target[edge]] |= step > 0.0
+                _later_chances(model, silent_step, share, series, needed, chance, passed)
+                found = chances[row]
+                for k in range(states - 1):
+                    if began[k] > 0.0:
+                        for x in range(share.shape[1]):
+                            found[x] += began[k] * chance[k, x]
         start += width
 
 
@@ -103,24 +116,34 @@ def log_unsaid(model, log_model, symbol, first, share, series, chances, passes):
         return log_prob
     states = elision.shape[0]
     silent_step = np.empty(out_weight.shape[0])
+    began = np.zeros(states)
+    needed = np.zeros(states, np.bool_)
     chance = np.zeros(share.shape)
     passed = np.zeros(share.shape)
     for i in range(symbol.shape[0] + 1):
+        began[0] = 1.0 if i == 0 else 0.0
+        for k in range(1, states - 1):
+            silent = arrive[i, k] + log_model.elision[k] + after[i, k]
+            passes[first + i, k] = math.exp(silent - log_prob)
+            began[k] = 0.0
+            if i > 0:
+                told = arrive[i - 1, k] + log_model.likelihood[k, symbol[i - 1]] + after[i, k]
+                began[k] = math.exp(told - log_prob)
+        for k in range(states):
+            needed[k] = began[k] > 0.0
         for j in range(states - 1):
+            if not needed[j]:
+                continue
             here = after[i, j]
             for edge in range(out_first[j], out_first[j + 1]):
                 k = out_target[edge]
                 step = log_model.out_weight[edge] + log_model.elision[k] + after[i, k]
                 silent_step[edge] = math.exp(step - here) if step > -math.inf else 0.0
-        _later_chances(model, silent_step, share, series, chance, passed)
-        if i == 0:
-            chances[first] = chance[0]
-        for k in range(1, states - 1):
-            silent = arrive[i, k] + log_model.elision[k] + after[i, k]
-            passes[first + i, k] = math.exp(silent - log_prob)
-            if i > 0:
-                told = arrive[i - 1, k] + log_model.likelihood[k, symbol[i - 1]] + after[i, k]
-                chances[first + i] += math.exp(told - log_prob) * chance[k]
+                needed[k] |= silent_step[edge] > 0.0
+        _later_chances(model, silent_step, share, series, needed, chance, passed)
+        for k in range(states - 1):
+            if began[k] > 0.0:
+                chances[first + i] += began[k] * chance[k]
     return log_prob
 
 

@@ -74,6 +74,37 @@ def departures(
 
 
 @jit
+def onward(
+    first: NDArray[np.int64],
+    target: NDArray[np.int64],
+    silent: NDArray[np.float64],
+    telling: NDArray[np.float64],
+    here: NDArray[np.float64],
+    passed: NDArray[np.float64],
+    ahead: NDArray[np.float64],
+) -> None:
+    """Go on by edges that are passed in silence, then by one that tells: here (I - S)^-1 T.
+
+    Edges of state j are those from ``first[j]`` on, a loop first. ``passed`` are the states in
+    which the way may be before it tells, ``ahead`` those that tell; all are (states, lanes).
+    """
+    lanes = here.shape[1]
+    passed[:] = here
+    ahead[:] = 0.0
+    for j in range(here.shape[0]):
+        if first[j] < first[j + 1] and target[first[j]] == j:
+            series = 1.0 / (1.0 - silent[first[j]])
+            for lane in range(lanes):
+                passed[j, lane] *= series
+        for edge in range(first[j], first[j + 1]):
+            k = target[edge]
+            for lane in range(lanes):
+                ahead[k, lane] += telling[edge] * passed[j, lane]
+                if k != j:
+                    passed[k, lane] += silent[edge] * passed[j, lane]
+
+
+@jit
 def _normalise(table: NDArray[np.float64], scale: NDArray[np.float64], lanes: int) -> None:
     """Let each lane sum to one, and add the logarithm of what it summed to to its scale."""
     for lane in range(lanes):

@@ -110,7 +110,7 @@ class ExchangeTest:
         -------
         how many were taken in, and the column that raised an alarm after the last of them, if any
         """
-        rows = np.arange(self.tested + 1, self.tested + len(values) + 1)
+        rows = self.tested + 1 + np.arange(len(values))
         sizes = np.array([grid.size for grid in self.grids])
         taken, alarm = kernels.exchange.see(
             self._bins(values), sizes, draws, shares(rows), EXPONENTS, LEAST_P, RATIOS,

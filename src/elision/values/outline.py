@@ -9,6 +9,7 @@ else, so that what was done unsaid follows from what was told of the same unit.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -187,7 +188,7 @@ class Outline:
             if table.shape != (n, n):
                 raise ScriptError(f"a table of {table.shape}, expected ({n}, {n})")
             object.__setattr__(self, name, table)
-        reach = self.order.astype(np.int64)
+        reach = self.order.astype(np.float32)  # whose products are quick, and exact here
         if np.diag(self.order).any() or ((reach @ reach > 0) & ~self.order).any():
             raise ScriptError("the order of an outline must be transitive and without cycles")
         for unit in self.units:
@@ -231,7 +232,7 @@ class Outline:
     @cached_property
     def covers(self) -> NDArray[np.bool_]:
         """Who stands directly before whom: the transitive reduction of the order."""
-        reach = self.order.astype(np.int64)
+        reach = self.order.astype(np.float32)  # whose products are quick, and exact here
         return _frozen(self.order & ~(reach @ reach > 0))
 
     @cached_property
@@ -289,7 +290,7 @@ class Outline:
         if any(heard):
             return [float(one) for one in heard]
         silent = [
-            unit.happens * share * float(np.prod([1 - self.steps[s].telling for s in branch]))
+            unit.happens * share * math.prod([1 - self.steps[s].telling for s in branch])
             for branch, share in zip(unit.branches, unit.shares, strict=True)
         ]
         total = 1 - unit.happens + sum(silent)

@@ -283,7 +283,7 @@ class Questions(ABC):
         Of a telling that is not ``finished``, or that ends in ``...``, up to its last event.
         """
         told, finished = ask.heard.unfinished(narrative, finished)
-        found: Aligned = self._ask("align", told, unknown=unknown)
+        found: Aligned = self._ask("align", told, unknown=unknown, finished=finished)
         return found if finished else ask.engine.unfinished.aligned(found)
 
     def posterior(
@@ -379,6 +379,9 @@ class Questions(ABC):
         A telling that is not ``finished``, or that ends in ``...``, is judged as far as it goes.
         """
         told, finished = ask.heard.unfinished(narrative, finished)
+        added = 0
+        if not finished:
+            told, added = ask.engine.unfinished.completed(self.asked, told)
         found = self.conform(
             [told],
             unknown=unknown,
@@ -386,7 +389,7 @@ class Questions(ABC):
             samples=samples if finished else 0,
             random_state=random_state,
         )[0]
-        return found if finished else ask.engine.unfinished.conformed(found)
+        return found if finished else ask.engine.unfinished.conformed(found, added)
 
     def conform(
         self,

@@ -6,10 +6,13 @@ import gc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from elision.ask.engine.checks import MOST_CELLS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Given = TypeVar("Given")
+    from elision.ask.heard import Heard
+
 Answered = TypeVar("Answered")
 
 AT_ONCE = 4096
@@ -17,14 +20,29 @@ AT_ONCE = 4096
 
 
 def in_slices(
-    given: list[Given], answer: Callable[[list[Given]], list[Answered]]
+    heard: list[Heard], width: int, answer: Callable[[list[Heard]], list[Answered]]
 ) -> list[Answered]:
-    """Answer slices of a list, one after the other."""
+    """Answer slices of a list, one after the other; a row of the tables is ``width`` wide."""
     found: list[Answered] = []
     with _collector_paused():
-        for first in range(0, len(given), AT_ONCE):
-            found += answer(given[first : first + AT_ONCE])
+        for part in _sliced(heard, width):
+            found += answer(part)
     return found
+
+
+def _sliced(heard: list[Heard], width: int) -> Iterator[list[Heard]]:
+    """Slices of no more narratives and cells than are answered together."""
+    part: list[Heard] = []
+    cells = 0
+    for one in heard:
+        size = (len(one.items) + 1) * width
+        if part and (len(part) == AT_ONCE or cells + size > MOST_CELLS):
+            yield part
+            part, cells = [], 0
+        part.append(one)
+        cells += size
+    if part:
+        yield part
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from types import EllipsisType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from elision.values.script import Script
 
 
+SPARSE = 8
+"""A table is gone through by what is not 0 where that is less than one in so many."""
+
+
 class Entries(NamedTuple):
     """Probability, by edge of the script's parameters, of the next entry in one row.
 
@@ -30,6 +36,55 @@ class Entries(NamedTuple):
     silent: NDArray[np.float64]
     among: NDArray[np.float64]
     item: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Onward:
+    """How a row goes on from the state that told last, at the cost of its edges.
+
+    Attributes
+    ----------
+    first, target
+        Edges of state j are those from ``first[j]`` on, which lead to ``target``.
+    silent, telling
+        Probability of each edge, in silence and telling something.
+    stop
+        (states,): probability of what ends the row.
+    """
+
+    first: NDArray[np.int64]
+    target: NDArray[np.int64]
+    silent: NDArray[np.float64]
+    telling: NDArray[np.float64]
+    stop: NDArray[np.float64]
+
+    def steps(self, here: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Which state tells next, (states, lanes), where each lane is in a state by ``here``."""
+        return self._gone(here, self.silent)[1]
+
+    def next(self, here: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Which state tells next, and the probability that none does."""
+        passed, ahead = self._gone(here[:, None], self.silent)
+        return ahead[:, 0], float(passed[:, 0] @ self.stop)
+
+    def in_all(self, here: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How often each state is expected to tell before the row ends."""
+        return self._gone(here[:, None], self.silent + self.telling)[1][:, 0]
+
+    def _gone(
+        self, here: NDArray[np.float64], silent: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        passed, ahead = np.empty((2, *here.shape))
+        kernels.told_chain.onward(
+            self.first,
+            self.target,
+            silent,
+            self.telling,
+            np.ascontiguousarray(here),
+            passed,
+            ahead,
+        )
+        return passed, ahead
 
 
 class Chain:
@@ -125,25 +180,37 @@ class Chain:
             item=np.exp(go + self._log_likelihood[row, target]),
         )
 
-    def step(self, row: int) -> NDArray[np.float64]:
+    def step(self, row: int) -> Onward:
         """Which state tells the row's item, given the state in which the row began."""
         silent, among, item = self.entries(row)
-        return np.asarray(np.linalg.solve(self._remaining(silent + among), self.dense(item)))
+        return self._onward(silent + among, item, np.zeros(self._parameters.states))
 
-    def stretch(self, row: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How an open row goes on: which state tells its next event, and whether it stops.
-
-        Returns
-        -------
-        tuple
-            (states, states) and (states,), given the state that told last. Together their rows sum
-            to one.
-        """
+    def stretch(self, row: int) -> Onward:
+        """How an open row goes on: which state tells its next event, and whether it stops."""
         silent, among, item = self.entries(row)
         stop = np.bincount(self._parameters.source, item, minlength=self._parameters.states)
-        sides = np.column_stack([self.dense(among), stop])
-        solved = np.asarray(np.linalg.solve(self._remaining(silent), sides), np.float64)
-        return solved[:, :-1], solved[:, -1]
+        return self._onward(silent, among, np.asarray(stop, np.float64))
+
+    def chances(self, told: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What is told in a gap or stretch, (events,), where each state tells by ``told``."""
+        if self._tells is None:
+            return np.asarray(told @ self.shares)
+        state, event, share = self._tells
+        found = np.bincount(event, told[state] * share, minlength=self.shares.shape[1])
+        return np.asarray(found, np.float64)
+
+    @cached_property
+    def _tells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None:
+        """The states and events of the shares that are not 0, if there are few."""
+        state, event = np.nonzero(self.shares)
+        few = SPARSE * len(state) < self.shares.size
+        return (state, event, self.shares[state, event]) if few else None
+
+    @property
+    def cost(self) -> int:
+        """Multiply-adds to go on from an event and to weigh what may be told next."""
+        tells = self.shares.size if self._tells is None else len(self._tells[0])
+        return int(len(self._parameters.source) + tells + SPARSE * self.shares.shape[1])
 
     def dense(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of the edges as a (states, states) array."""
@@ -151,9 +218,12 @@ class Chain:
         matrix[self._parameters.source, self._parameters.target] = values
         return matrix
 
-    def _remaining(self, passing: NDArray[np.float64]) -> NDArray[np.float64]:
-        # Upper triangular, positive on the diagonal and nowhere else: solving never subtracts.
-        return np.eye(self._parameters.states) - self.dense(passing)
+    def _onward(
+        self, silent: NDArray[np.float64], telling: NDArray[np.float64], stop: NDArray[np.float64]
+    ) -> Onward:
+        states = np.arange(self._parameters.states + 1)
+        first = np.searchsorted(self._parameters.source, states)
+        return Onward(first, self._parameters.target, silent, telling, stop)
 
     def _restricted(self, events: tuple[str, ...]) -> list[Observation]:
         if self.allowed.all():

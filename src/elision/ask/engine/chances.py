@@ -37,7 +37,7 @@ def gap_chances(
         chances, _ = chances_and_fallback(script, part, gaps, allowed)
         return np.split(chances, np.cumsum([len(places) for places in gaps])[:-1])
 
-    return in_slices(heard, answer)
+    return in_slices(heard, script.size, answer)
 
 
 def anywhere_chances(

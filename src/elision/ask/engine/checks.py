@@ -14,6 +14,16 @@ MOST_WAYS = 10_000
 """Silent ways to find for a gap: there may be two to the number of steps."""
 
 
+MOST_CELLS = 20_000_000
+"""Numbers in a table of a question: it needs several, of 160 MB each then."""
+
+
+def check_cells(cells: int, what: str, hint: str = "ask about a part of it") -> None:
+    """Refuse a question whose tables would not fit in memory."""
+    if cells > MOST_CELLS:
+        raise InputError(f"{cells:,} {what}, expected at most {MOST_CELLS:,}", hint=hint)
+
+
 def whole(value: object, name: str, minimum: int = 0, maximum: int | None = None) -> int:
     """Return a whole number from ``minimum`` on, and up to ``maximum`` if it is given, or complain.
 

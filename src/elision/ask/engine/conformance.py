@@ -12,7 +12,7 @@ import numpy as np
 from elision import kernels
 from elision.ask.engine.checks import MOST_DRAWN, share_of, whole
 from elision.ask.engine.deviations import deviations, moves
-from elision.ask.engine.told_chain import Tables, ToldChain, visits
+from elision.ask.engine.told_chain import SAFE_LOG_PROB, Tables, ToldChain, visits
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
 from elision.ask.sample import LONGEST, tellings
@@ -36,6 +36,18 @@ OUT_OF_ORDER = math.log(20.0)
 
 LONGEST_ORDERED = 500
 """Events of a telling up to which every move of every event is weighed."""
+
+MOST_MOVED = 2_000_000_000
+"""Events, times events, times edges of the script, up to which the same is done."""
+
+MOST_UPDATES = 500_000_000
+"""Events times edges of the script that drawn tellings may take in all, in log space."""
+
+QUICK = 20
+"""So many times as many, where they are not so improbable that log space is needed."""
+
+FEWEST_DRAWN = 99
+"""With fewer than these drawn tellings a telling is not compared with them."""
 
 SKIPPED = 0.5
 """An event is skipped if it was passed in silence with this probability..."""
@@ -203,22 +215,30 @@ class Examiner:
                 found.append(None)
                 continue
             key = (len(symbol), tuple(np.flatnonzero(gap[symbol]).tolist()))
-            reference = self._reference(*key)
+            samples = self._affordable(len(symbol), value)
+            if samples < self._samples and samples < FEWEST_DRAWN:
+                found.append(None)
+                continue
+            reference = self._reference(*key, samples)
             # Equal tellings must count as equal, whatever the order their sums were added in.
             below = np.searchsorted(reference, value + 1e-9 * max(1.0, -value), side="right")
-            found.append((1 + int(below)) / (self._samples + 1))
+            found.append((1 + int(below)) / (samples + 1))
         return found
 
-    def _reference(self, length: int, gaps: tuple[int, ...]) -> NDArray[np.float64]:
+    def _affordable(self, length: int, log_prob: float) -> int:
+        """How many tellings of so many events are drawn: fewer, where each takes long."""
+        edges = len(self._chain.model.in_source) + self._chain.states
+        most = MOST_UPDATES if log_prob < SAFE_LOG_PROB else QUICK * MOST_UPDATES
+        return min(self._samples, most // ((length + 1) * edges))
+
+    def _reference(self, length: int, gaps: tuple[int, ...], samples: int) -> NDArray[np.float64]:
         """Log-probabilities of drawn tellings of this length, ascending, with these gaps."""
         if (length, gaps) not in self._references:
             # By length and not one after the other: what else is examined must not matter.
             generator = np.random.default_rng([self._seed, length])
             drawn: list[list[Observation]] = [
                 [*one]
-                for one in tellings(
-                    self._script, self._samples, length=length, random_state=generator
-                )
+                for one in tellings(self._script, samples, length=length, random_state=generator)
             ]
             for one in drawn:
                 for place in gaps:
@@ -303,7 +323,9 @@ class Examiner:
         self, tables: Tables, likelihood: NDArray[np.float64], log_prob: float
     ) -> list[tuple[int, int, float]]:
         """Moves that gain much, the best first, none across another."""
-        if not 2 <= len(likelihood) <= LONGEST_ORDERED:
+        edges = len(self._chain.model.in_source)
+        longest = min(LONGEST_ORDERED, math.isqrt(MOST_MOVED // max(1, edges)))
+        if not 2 <= len(likelihood) <= longest:
             return []
         gain = moves(self._chain, tables, likelihood, log_prob)
         best = gain.argmax(axis=1)

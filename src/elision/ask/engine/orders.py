@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from elision.ask.engine.best_first import Branch, likeliest
+from elision.ask.engine.best_first import Branch, Effort, Path, likeliest, unrolled
 from elision.ask.engine.precedence import more_told
 from elision.ask.engine.told_chain import normalised
 
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
     from elision.ask.engine.told_chain import ToldChain
 
+MOST_WEIGHED = 1_000_000_000
+"""Events, kinds of events and states, multiplied, that a beam may weigh in all."""
+
 Course = tuple[int, ...]
 """Kinds in the order in which they are told."""
 
-Begun: TypeAlias = "tuple[int, Course, NDArray[np.float64]]"
+Begun: TypeAlias = "tuple[int, Path, NDArray[np.float64]]"
 
 
 class Orders:
@@ -133,6 +136,7 @@ class Orders:
         """
         kinds = np.repeat(np.arange(len(self._copies)), self._copies)
         copy = copy_numbers(self._copies)
+        first = np.cumsum(self._copies) - self._copies
         told = self.counts[:, kinds] > copy  # (nodes, events): already told there
         result = np.zeros((len(kinds), len(kinds)))
         for layer in range(len(self._layers) - 1):
@@ -140,9 +144,10 @@ class Orders:
                 chance = (self.arrived[nodes] * self._likelihood[kind] * self.after[made]).sum(
                     axis=1
                 )
-                for event in np.flatnonzero(kinds == kind).tolist():
-                    now = self.counts[nodes, kind] == copy[event]
-                    result[:, event] += chance[now] @ told[nodes[now]]
+                already = self.counts[nodes, kind]
+                for number in np.unique(already).tolist():
+                    now = already == number
+                    result[:, first[kind] + number] += chance[now] @ told[nodes[now]]
         return result / self.total
 
     def likeliest(self, top: int) -> tuple[list[tuple[Course, float]], bool]:
@@ -157,11 +162,13 @@ class Orders:
             return [((), 1.0)], True
         start = np.zeros(self._chain.states)
         start[0] = 1.0
-        root: Begun = (0, (), start)
-        found, certain = likeliest(root, self._expand, top)
-        return [(branch.node[1], branch.probability) for branch in found], certain
+        root: Begun = (0, None, start)
+        cost = len(self._chain.model.in_source) + self._likelihood.size
+        effort = Effort.of(cost, longest=int(self._copies.sum()))
+        found, certain = likeliest(root, self._expand, top, effort)
+        return [(unrolled(branch.node[1]), branch.probability) for branch in found], certain
 
-    def _expand(self, begun: Begun, least: float) -> Iterator[Branch[Begun]]:
+    def _expand(self, begun: Begun, least: float, _: int) -> Iterator[Branch[Begun]]:
         node, course, told = begun
         arrived = self._chain.arrivals(told)
         for kind in np.flatnonzero(self.counts[node] < self._copies).tolist():
@@ -170,7 +177,7 @@ class Orders:
             done = made == len(self.counts) - 1
             share = float(now @ self._bound[made]) / self.total
             if share > 0 and share >= least:
-                yield Branch(share, done, (made, (*course, kind), now))
+                yield Branch(share, done, (made, (course, kind), now))
 
     def consensus(self, before: NDArray[np.float64]) -> NDArray[np.int64]:
         """Find the order in which most pairs are expected to be right.
@@ -232,8 +239,10 @@ def beam_search(
 
     Beginnings of the same length are compared by their probability times that of telling each
     event that is left at some time, as if these were independent. Of beginnings that tell the same
-    events only the ``top`` best are kept.
+    events only the ``top`` best are kept. Of very many events in a large script fewer beginnings
+    are followed than ``width``.
     """
+    width = max(1, min(width, MOST_WEIGHED // (int(copies.sum()) * likelihood.size or 1)))
     with np.errstate(divide="ignore"):
         later = np.maximum(np.log(more_told(chain, likelihood, 1)[0]), -1e6)  # (kinds, states)
     courses: list[Course] = [()]

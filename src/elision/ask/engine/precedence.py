@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elision.ask.engine.checks import check_cells
+from elision.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -14,6 +17,17 @@ if TYPE_CHECKING:
 
 CELLS = 1 << 21
 """Size of one table of pairs that are looked at side by side."""
+
+MOST_UPDATES = 20_000_000_000
+"""Multiply-adds, some 20 seconds, that comparing all pairs may take; more are refused."""
+
+STEP_UPDATES = 20_000
+"""Multiply-adds that take as long as one step of a loop over states and copies."""
+
+MOST_COMPARED = 1 << 29
+"""Pairs that are looked at in all while an order is improved."""
+
+HINT = "order fewer events, and those that come often fewer times"
 
 
 def precedence(chain: ToldChain, events: NDArray[np.int64], copies: int = 1) -> NDArray[np.float64]:
@@ -41,24 +55,47 @@ def precedence(chain: ToldChain, events: NDArray[np.int64], copies: int = 1) -> 
         half where no telling tells both.
     """
     count = len(events)
+    check_work(chain, count, copies)
     first = np.zeros((copies, copies, count, count))
     told = chain.emission[:, events].T
-    more = more_told(chain, told, copies)
+    more = more_told(chain, told, copies if count > 1 else 0)
     pairs = np.array(list(combinations(range(count), 2)), np.int64).reshape(-1, 2)
-    size = max(1, CELLS // (copies * copies * chain.states))
+    size = _at_once(chain, copies)
     for start in range(0, len(pairs), size):
         x, y = pairs[start : start + size].T
         arrive = _arrivals(chain, told[x], told[y], copies)
         for c in range(copies):
             for d in range(copies):
-                for j in range(d + 1):
-                    first[c, d, x, y] += (arrive[c, j] * told[x] * more[d - j, y]).sum(axis=1)
-                    first[c, d, y, x] += (arrive[j, c] * told[y] * more[d - j, x]).sum(axis=1)
+                left = more[d::-1]
+                one, other = arrive[c, : d + 1], arrive[: d + 1, c]
+                first[c, d, x, y] = np.einsum("jpk,pk,jpk->p", one, told[x], left[:, y])
+                first[c, d, y, x] = np.einsum("jpk,pk,jpk->p", other, told[y], left[:, x])
     both = first + first.transpose(1, 0, 3, 2)
     result = np.divide(first, both, out=np.full_like(first, 0.5), where=both > 0)
     for x in range(count):
         result[:, :, x, x] = np.triu(np.ones((copies, copies)), 1) + 0.5 * np.eye(copies)
     return result
+
+
+def check_work(chain: ToldChain, count: int, copies: int) -> None:
+    """Refuse to compare all pairs of very many events, or of events that come very often."""
+    often = f" that come up to {copies:,} times" if copies > 1 else ""
+    check_cells((count * copies) ** 2, f"pairs of events{often}", HINT)
+    pairs = count * (count - 1) // 2
+    chunks = -(-pairs // _at_once(chain, copies))
+    steps = chunks * copies**2 * (chain.states + copies)
+    edges = len(chain.model.in_source) + copies * chain.states
+    work = pairs * copies**2 * edges + STEP_UPDATES * steps
+    if work > MOST_UPDATES:
+        raise InputError(
+            f"{pairs:,} pairs of events{often}, compared in a script of {chain.states:,} states:"
+            f" {work:.0e} multiply-adds, expected at most {MOST_UPDATES:.0e}",
+            hint=HINT,
+        )
+
+
+def _at_once(chain: ToldChain, copies: int) -> int:
+    return max(1, CELLS // (copies * copies * chain.states))
 
 
 def more_told(chain: ToldChain, told: NDArray[np.float64], copies: int) -> NDArray[np.float64]:
@@ -119,7 +156,7 @@ def improved(before: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[n
     order
         The items in the order to begin with.
     """
-    while len(order):
+    for _ in range(max(1, MOST_COMPARED // max(len(order), 1) ** 2) if len(order) else 0):
         here = before[np.ix_(order, order)]
         swapped = here.T - here  # what a pair gains if the one of the row comes later
         later = np.cumsum(np.triu(swapped, 1), axis=1)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elision.ask.align import lacking
 from elision.ask.between import Story, unsaid_of
 from elision.ask.engine.checks import probability
 from elision.ask.engine.filters import first_filter
 from elision.ask.fill import emission_shares
-from elision.ask.heard import hear, impossible, name_of, single
+from elision.ask.heard import events_of, hear, impossible, name_of, single
 from elision.values.observations import SMALLEST, Packer
 
 if TYPE_CHECKING:
@@ -103,14 +105,38 @@ def aligned(found: Aligned) -> Aligned:
     return replace(found, steps=tuple(steps), ending=1.0, log_prob=float(np.log(chances).sum()))
 
 
-def conformed(found: Conformance) -> Conformance:
-    """Leave out the end: its surprise, what was skipped there, and the comparison with others."""
-    end = len(found.told)
-    flags = [flag for flag in found.flags if flag.kind != "skipped" or flag.position < end]
+def completed(script: Script, narrative: Any) -> tuple[Any, int]:
+    """Add to a beginning what the script always tells later, and say how many events that is.
+
+    Without them, a script that never leaves them out could not tell it.
+    """
+    told = list(narrative) if isinstance(narrative, Iterator) else narrative
+    if script.telling is not None:
+        return told, 0
+    items = single(hear(script, told, unknown="ignore"), "score")
+    if script.log_prob(items) > -math.inf:
+        return told, 0
+    wanted = lacking(script, items)
+    if any(after < len(items) for _, after in wanted):
+        return told, 0
+    return [*events_of(told, script), *(event for event, _ in wanted)], len(wanted)
+
+
+def conformed(found: Conformance, added: int = 0) -> Conformance:
+    """Leave out what follows: its surprise, what was skipped there, the comparison with others.
+
+    ``added`` are the last events, which were not told yet.
+    """
+    end = len(found.told) - added
+    flags = [flag for flag in found.flags if flag.position < end]
     left_out = sum(flag.weight for flag in found.flags if flag not in flags)
+    surprises = found.surprises[end:]
+    later = found.ending + sum(one for one in surprises if one is not None)
     return replace(
         found,
-        log_prob=found.log_prob + found.ending,
+        told=found.told[:end],
+        surprises=found.surprises[:end],
+        log_prob=found.log_prob + later if found.log_prob > -math.inf else -math.inf,
         ending=0.0,
         p_value=None,
         flags=tuple(flags),

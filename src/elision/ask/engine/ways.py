@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask.engine.best_first import Branch, likeliest
+from elision.ask.engine.best_first import Branch, likeliest, worthwhile
 from elision.ask.engine.chain import Chain
 from elision.ask.joint import Course
 
@@ -55,12 +55,12 @@ def _ways_of_row(
     onward, stop = step / left[:, None], leave / left
     np.fill_diagonal(onward, 0.0)
 
-    def extend(node: Node, least: float) -> list[Branch[Node]]:
+    def extend(node: Node, least: float, most: int) -> list[Branch[Node]]:
         passed, probability = node
         ahead = probability * onward[passed[-1]] if passed else entered
         branches: list[Branch[Node]] = [
             Branch(float(ahead[k]), False, ((*passed, k), float(ahead[k])))
-            for k in np.flatnonzero((ahead > 0) & (ahead >= least)).tolist()
+            for k in worthwhile(ahead, least, most)
         ]
         end = probability * float(stop[passed[-1]]) if passed else nothing
         return [*branches, Branch(end, True, node)] if end > 0 and end >= least else branches

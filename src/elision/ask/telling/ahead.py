@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 FOLLOWED = 200
 """Beginnings that are followed up where there are several: the likeliest."""
+
+MOST_READ = 100_000_000
+"""Events of beginnings that are read again at each step: that takes some ten seconds."""
 
 FEWEST_WEIGHED = 100
 """Tellings of a given length of which some are chosen, however few are wanted."""
@@ -58,6 +62,12 @@ def following(
     check_steps(steps)
     model = model_of(script)
     items = single(hear(script, narrative, unknown=unknown), "next")
+    most = 1 + MOST_READ // (FOLLOWED * (len(items) + 1))
+    if steps > most:
+        raise InputError(
+            f"{steps} steps ahead of {len(items):,} events, expected at most {most}",
+            hint="look fewer steps ahead, or ask about the last events",
+        )
     going = beginnings(model, sketch(model, items))
     log_prob = _log_sum(np.array([one.log_prob for one in going]))
     rows: list[NDArray[np.float64]] = []
@@ -91,6 +101,12 @@ def beginnings(model: TellingModel, sketched: Sketch, width: int = FOLLOWED) -> 
         steps = model.step_log_probs([sketched.told])[0]
         return [_Begun(sketched.told, float(steps[:-1].sum()))]
     length = len(sketched.told) + len(sketched.slots)
+    most = math.isqrt(2 * MOST_READ // width)
+    if length > most:
+        raise InputError(
+            f"{length:,} events with open places among them, expected at most {most:,}",
+            hint="ask about a part of them",
+        )
     open_at = {slot.index: slot for slot in sketched.slots}
     known = iter(sketched.told.tolist())
     begun = [_Begun(np.empty(0, np.int64), 0.0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -13,7 +14,8 @@ from elision.ask.fill import Filling, allowed_events, ranked
 from elision.ask.heard import check_top, gap_positions, hear, hear_all, single
 from elision.ask.joint import DEFAULT_TOP, Course, Joint
 from elision.ask.resolve import Candidate, Resolution, ambiguous
-from elision.ask.telling.slots import completions, marginals, model_of, sketch, softmax
+from elision.ask.telling.slots import completions, filled, marginals, model_of, sketch, softmax
+from elision.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 
 CHUNK = 256
 """Narratives that a thread answers at a time."""
+
+MOST_PUT_IN = 200_000_000
+"""Events squared, times kinds to the power of 1.5, for which all events are tried at all places: it
+takes some ten seconds."""
 
 MOST_OPENINGS = 8
 """Ways to fill open places of a telling into which events are inserted: the likeliest."""
@@ -63,7 +69,8 @@ def fill_many(
     check_top(top)
     allowed = allowed_events(script, exclude)
     heard = hear_all(script, narratives, unknown=unknown)
-    return in_slices(heard, lambda part: _fill_heard(script, part, top, allowed))
+    width = len(script.events)
+    return in_slices(heard, width, lambda part: _fill_heard(script, part, top, allowed))
 
 
 def _fill_heard(
@@ -190,6 +197,13 @@ def over_openings(model: TellingModel, items: list[Observation]) -> NDArray[np.f
     Odds are averaged over the likeliest ways to fill the open places, by their shares.
     """
     sketched = sketch(model, items)
+    ways = MOST_OPENINGS if sketched.slots else 1
+    most = math.isqrt(int(MOST_PUT_IN / (ways * len(model.events) ** 1.5)))
+    if len(items) > most:
+        raise InputError(
+            f"{len(items):,} events of {len(model.events):,} kinds, expected at most {most:,}",
+            hint="ask about a part of them",
+        )
     if not sketched.slots:
         return model.insertions(sketched.told)
     found = completions(model, sketched)
@@ -197,10 +211,7 @@ def over_openings(model: TellingModel, items: list[Observation]) -> NDArray[np.f
     log_shares = np.log(softmax(found.worth[best]))
     worth = np.empty((len(best), len(items) + 1, len(model.events)))
     for row, k, log_share in zip(worth, best.tolist(), log_shares.tolist(), strict=True):
-        told = sketched.told
-        for slot, event in zip(sketched.slots, found.choices[k].tolist(), strict=True):
-            told = np.insert(told, slot.index, event)
-        row[:] = log_share + model.insertions(told)
+        row[:] = log_share + model.insertions(filled(sketched, found.choices[k]))
     largest = worth.max()
     return np.asarray(largest + np.log(np.exp(worth - largest).sum(axis=0)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from math import factorial
@@ -34,6 +35,9 @@ ROUNDS = 20
 MOST_MOVED = 250_000
 """Events of all tellings that are tried in a round: with many, only moves over a few places."""
 
+MOST_ORDERED = 5_000_000
+"""Events squared, times kinds of events, that are ordered: it takes some 20 seconds."""
+
 MOST_KEPT = 400
 """Of them, those that count as orders found: the best."""
 
@@ -58,6 +62,7 @@ def order(
     given = sorted(events) if isinstance(events, AbstractSet) else events
     listed = list(given) if isinstance(given, Iterator) else given
     items = single(hear(script, listed, unknown=unknown), "order")
+    _check_number(len(items), len(model.events))
     told = _likeliest_events(model, items)
     exact = factorial(len(told)) <= MOST_ORDERS
     found = _all_orders(told) if exact else _improved(model, told, _beam(model, told, beam))
@@ -72,6 +77,15 @@ def order(
         before=before[np.ix_(agreed, agreed)] if exact else None,
         exact=exact,
     )
+
+
+def _check_number(events: int, kinds: int) -> None:
+    most = math.isqrt(MOST_ORDERED // kinds)
+    if events > most:
+        raise InputError(
+            f"{events:,} events of {kinds:,} kinds to order, expected at most {most:,}",
+            hint="order a part of them",
+        )
 
 
 def _likeliest_events(model: TellingModel, items: list[Observation]) -> NDArray[np.int64]:

@@ -27,6 +27,22 @@ CONTEXTS = 24
 """Fillings of the other places for which one is filled in every way, where not all are known."""
 
 
+MOST_READ = 10_000_000
+"""Open places, times events, times kinds to the power of 1.5, as it grows by what was measured: a
+question takes some 20 seconds then."""
+
+
+def check_open(places: int, events: int, kinds: int, what: str) -> None:
+    """Refuse a telling with so many open places that filling them would take minutes."""
+    most = int(MOST_READ / (max(places + events, 1) * kinds**1.5))
+    if places > max(most, 1):
+        raise InputError(
+            f"{places:,} {what} among {events:,} events of {kinds:,} kinds, expected at most"
+            f" {max(most, 1):,}",
+            hint="ask about a part of the telling, or leave fewer places open",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """An open place: its index among the items, the events it may hold, and their log-weights."""
@@ -115,6 +131,7 @@ def completions(model: TellingModel, sketched: Sketch, width: int = BEAM) -> Com
     Each filling so far is weighed by the worth of the telling that it makes, so that both sides
     have their say. The ``width`` best ones are followed up; the last place is filled in every way.
     """
+    check_open(len(sketched.slots), len(sketched.told), len(model.events), "open places")
     choices = np.empty((1, 0), np.int64)
     tellings, worth = [sketched.told], np.zeros(1)
     exact = True
@@ -154,43 +171,48 @@ def marginals(model: TellingModel, sketched: Sketch) -> list[NDArray[np.float64]
             np.asarray(np.bincount(found.choices[:, k], shares, len(model.events))[slot.options])
             for k, slot in enumerate(slots)
         ]
-    return [_marginal(model, sketched, found, place) for place in range(len(slots))]
+    weights = np.empty(found.choices.shape)
+    for column, (slot, choices) in enumerate(zip(slots, found.choices.T, strict=True)):
+        weights[:, column] = slot.log_weights[np.searchsorted(slot.options, choices)]
+    return [_marginal(model, sketched, found, weights, place) for place in range(len(slots))]
 
 
 def _marginal(
-    model: TellingModel, sketched: Sketch, found: Completions, place: int
+    model: TellingModel,
+    sketched: Sketch,
+    found: Completions,
+    weights: NDArray[np.float64],
+    place: int,
 ) -> NDArray[np.float64]:
-    """Fill one place in every way, for each of the likeliest fillings of the others."""
+    """Fill one place in every way, for each of the likeliest fillings of the others.
+
+    ``weights`` are the log-weights of all choices.
+    """
     slot = sketched.slots[place]
     others = np.delete(found.choices, place, axis=1)
-    contexts, row = np.unique(others, axis=0, return_inverse=True)
+    contexts, one_of, row = np.unique(others, axis=0, return_index=True, return_inverse=True)
     best = np.full(len(contexts), -np.inf)
     np.maximum.at(best, row.ravel(), found.worth)
-    held = [
-        _with(sketched, contexts[k], place)
-        for k in np.argsort(-best, kind="stable")[:CONTEXTS].tolist()
-    ]
-    tellings = [told for told, _ in held]
+    held = one_of[np.argsort(-best, kind="stable")[:CONTEXTS]]
+    tellings = [np.delete(filled(sketched, found.choices[k]), slot.index) for k in held.tolist()]
     table = np.empty((len(held), len(model.events)))
     model.insert_each(tellings, np.full(len(held), slot.index), table)
-    table += (model.worths(tellings) + [weight for _, weight in held])[:, None]
+    weight = np.delete(weights[held], place, axis=1).sum(axis=1)
+    table += (model.worths(tellings) + weight)[:, None]
     table = table[:, slot.options] + slot.log_weights
     chance = np.exp(table - table.max()).sum(axis=0)
     return np.asarray(chance / chance.sum())
 
 
-def _with(
-    sketched: Sketch, choices: NDArray[np.int64], without: int
-) -> tuple[NDArray[np.int64], float]:
-    """The telling with all slots filled but one, and the log-weight of these choices."""
-    told = sketched.told
-    weight = 0.0
-    others = [slot for k, slot in enumerate(sketched.slots) if k != without]
-    missing = sketched.slots[without].index
-    for slot, event in zip(others, choices.tolist(), strict=True):
-        told = np.insert(told, slot.index - (slot.index > missing), event)
-        weight += float(slot.log_weights[np.flatnonzero(slot.options == event)[0]])
-    return told, weight
+def filled(sketched: Sketch, choices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The telling with an event in each open place."""
+    places = np.array([slot.index for slot in sketched.slots], np.int64)
+    whole = np.empty(len(sketched.told) + len(places), np.int64)
+    known = np.ones(len(whole), bool)
+    known[places] = False
+    whole[known] = sketched.told
+    whole[places] = choices
+    return whole
 
 
 def softmax(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 from elision.ask.fill import Filling, ranked
 from elision.ask.joint import Course
 from elision.ask.stretch import DEFAULT_COURSES, Expected, Stretch
-from elision.ask.telling.slots import completions, model_of, sketch, softmax
+from elision.ask.telling.slots import check_open, completions, filled, model_of, sketch, softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,14 +69,13 @@ def _tellings(model: TellingModel, items: list[Item], allowed: NDArray[np.bool_]
     sketched = sketch(model, known, allowed)
     ways = completions(model, sketched)
     base = float(model.worths([sketched.told])[0])
+    stretches = [index for index, item in enumerate(items) if item is ...]
+    check_open(len(stretches), len(known), len(model.events), "stretches (...)")
     begun = []
     for k in np.argsort(-ways.worth, kind="stable")[:WIDTH].tolist():
-        told = sketched.told
-        for slot, event in zip(sketched.slots, ways.choices[k].tolist(), strict=True):
-            told = np.insert(told, slot.index, event)
+        told = filled(sketched, ways.choices[k])
         begun.append(_Told(told, np.array(kept, np.int64), base + float(ways.worth[k]), 0))
     found = list(begun)
-    stretches = [index for index, item in enumerate(items) if item is ...]
     for _ in range(MOST_INSERTED):
         begun = _one_more(model, begun, stretches, allowed)
         if not begun:
@@ -92,22 +91,27 @@ def _one_more(
     model: TellingModel, begun: list[_Told], stretches: list[int], allowed: NDArray[np.bool_]
 ) -> list[_Told]:
     """Each telling with one more event at the end of a stretch, the last one filled or a later."""
+    tried = [
+        (one, index, int(np.searchsorted(one.item, index, side="right")))
+        for one in begun
+        for index in stretches
+        if index >= one.last
+    ]
+    if not tried:
+        return []
+    odds = np.empty((len(tried), len(model.events)))
+    places = np.array([place for _, _, place in tried], np.int64)
+    model.insert_each([one.events for one, _, _ in tried], places, odds)
+    options = np.flatnonzero(allowed)
+    worth = odds[:, options] + np.array([one.worth for one, _, _ in tried])[:, None]
     grown: list[_Told] = []
-    for one in begun:
-        for index in stretches:
-            if index < one.last:
-                continue
-            place = int(np.searchsorted(one.item, index, side="right"))
-            odds = model.insertions(one.events, place, place)[0]
-            item = np.insert(one.item, place, index)
-            grown += [
-                _Told(
-                    np.insert(one.events, place, event), item, one.worth + float(odds[event]), index
-                )
-                for event in np.flatnonzero(allowed).tolist()
-            ]
-    grown.sort(key=lambda one: -one.worth)
-    return grown[:WIDTH]
+    for best in np.argsort(-worth, axis=None, kind="stable")[:WIDTH].tolist():
+        row, option = divmod(best, len(options))
+        one, index, place = tried[row]
+        events = np.insert(one.events, place, options[option])
+        item = np.insert(one.item, place, index)
+        grown.append(_Told(events, item, float(worth[row, option]), index))
+    return grown
 
 
 def _stretch(

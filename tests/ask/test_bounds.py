@@ -1,0 +1,264 @@
+"""Questions of sizes that nobody asks on purpose: answered soon, or refused in one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import elision as el
+from elision.ask import missing, sample
+from elision.ask.engine import at_once, best_first, checks, conformance, precedence
+from elision.ask.engine.best_first import Effort
+from elision.ask.engine.orders import beam_search
+from elision.ask.engine.told_chain import ToldChain
+from elision.ask.heard import Heard
+from elision.ask.telling import ahead, gaps, slots
+
+
+def row(states, told=0.8, loop=0.5):
+    """States in a row that tell an event of their own, may repeat themselves and be skipped."""
+    names = [f"s{k}" for k in range(states)]
+    ways = {"start": {names[0]: 1.0}}
+    for k, name in enumerate(names):
+        ahead = names[k + 1 : k + 4] or ["end"]
+        ways[name] = {name: loop} | dict.fromkeys(ahead, (1 - loop) / len(ahead))
+    return el.Script.build({name: {name: told, None: 1 - told} for name in names}, ways)
+
+
+@pytest.fixture(scope="module")
+def large():
+    return row(300)
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return el.examples.learned_doorbell()
+
+
+# --- stretches and gaps ---------------------------------------------------------------------------
+
+
+def test_a_stretch_of_many_states(large, monkeypatch):
+    monkeypatch.setattr(best_first, "MOST_WORK", 1 << 23)  # found sooner, and not for certain
+    monkeypatch.setattr("elision.ask.stretch.MOST_WORK", 1 << 24)
+    (found,) = large.fill(["s0", ..., "s299"])
+    assert sum(found.counts) + found.more == pytest.approx(1.0)
+    length = sum(number * chance for number, chance in enumerate(found.counts))
+    assert length > 100
+    assert sum(one.expected for one in found.answers) == pytest.approx(length)
+    assert not found.exact
+    monkeypatch.setattr("elision.ask.stretch.MOST_WORK", 1)
+    (cut,) = large.fill(["s0", ...])
+    assert len(cut.counts) == 100
+    assert sum(cut.counts) + cut.more == pytest.approx(1.0)
+
+
+def test_sparse_and_dense_tables_say_the_same(large, monkeypatch):
+    told = ["s0", ..., "s9", None, "s12"]
+    few = large.fill(told, top=4)
+    monkeypatch.setattr("elision.ask.engine.chain.SPARSE", 301)
+    many = large.fill(told, top=4)
+    for one, other in zip(few, many, strict=True):
+        assert [a.event for a in one.answers] == [a.event for a in other.answers]
+    one, other = few[0], many[0]
+    assert one.counts == pytest.approx(other.counts)
+    assert [c.events for c in one.courses] == [c.events for c in other.courses]
+
+
+def test_gaps_far_apart_and_side_by_side_are_filled_together(large):
+    told = [f"s{k}" for k in range(0, 300, 2)]
+    found = large.fill([None, *told[1:-1], None], joint=True, top=2)
+    assert found.exact
+    assert found.positions == (0, len(told) - 1)
+    for course in found.answers:
+        filled = [course.events[0], *told[1:-1], course.events[1]]
+        gain = large.log_prob(filled) - large.log_prob([None, *told[1:-1], None])
+        assert course.probability == pytest.approx(np.exp(gain))
+    found = large.fill([None] * 30, joint=True, top=1)
+    assert len(found.answers[0].events) == 30
+    gain = large.log_prob(found.answers[0].events) - large.log_prob([None] * 30)
+    assert found.answers[0].probability == pytest.approx(np.exp(gain))
+
+
+def test_efforts_by_cost(monkeypatch):
+    usual = Effort(best_first.MOST_EXPANDED, best_first.LONGEST_BEAM, best_first.BEAM)
+    assert Effort.of(1) == Effort.of(best_first.LEAST_COST) == usual
+    assert Effort.of(1, longest=7).steps == 7
+    dear = Effort.of(best_first.MOST_WORK)
+    assert (dear.expanded, dear.width) == (best_first.FEWEST_EXPANDED, 1)
+    some = Effort.of(1, searches=200)
+    assert best_first.FEWEST_EXPANDED < some.expanded < best_first.MOST_EXPANDED
+
+
+def test_only_as_many_as_matter_are_followed():
+    chances = np.array([0.2, 0.0, 0.5, 0.2, 0.1])
+    assert best_first.worthwhile(chances, 0.0, 9) == [0, 2, 3, 4]
+    assert best_first.worthwhile(chances, 0.2, 9) == [0, 2, 3]
+    assert best_first.worthwhile(chances, 0.0, 2) == [0, 2]
+
+
+# --- long narratives ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["between", "posterior", "align", "next", "missing", "order"])
+def test_narratives_that_do_not_fit_are_refused(question, monkeypatch):
+    monkeypatch.setattr("elision.ask.heard.MOST_CELLS", 12 * 20)
+    script = el.examples.doorbell()
+    told = ["open door"] * 21
+    with pytest.raises(el.InputError, match="21 events for a script of 12 states and 10 kinds"):
+        getattr(script, question)(told)
+    assert script.align(told[:1]).steps
+
+
+def test_many_narratives_are_answered_in_slices_that_fit(monkeypatch):
+    script = el.examples.doorbell()
+    told = [["hear doorbell", None], [None], ["open door", None, None]] * 3
+    whole = script.fill_many(told)
+    sliced = at_once._sliced
+    monkeypatch.setattr(at_once, "MOST_CELLS", 5 * script.size)
+    heard = [Heard(one, range(len(one))) for one in told]
+    sizes = [[len(one.items) for one in part] for part in sliced(heard, script.size)]
+    assert sizes == [[2, 1], [3], [2, 1], [3], [2, 1], [3]]
+    assert list(script.fill_many(told)) == list(whole)
+    monkeypatch.setattr(at_once, "AT_ONCE", 1)
+    assert list(sliced(heard, 1)) == [[one] for one in heard]
+    assert list(sliced([], 1)) == []
+
+
+def test_what_is_missing_from_long_narratives(monkeypatch):
+    script = row(40, told=0.9, loop=0.0)
+    told = [f"s{k}" for k in range(40) if k % 5]
+    usual = script.missing(told)
+    monkeypatch.setattr(missing, "LONG", 0)
+    several = script.missing(told)
+    assert several.places == usual.places
+    assert [one.event for one in several.repaired] == [one.event for one in usual.repaired]
+
+
+def test_cumulated_either_way():
+    first = np.array([0, 2, 2, 7, 8])
+    chances = np.random.default_rng(0).random((3, 8))
+    few = chances.copy()
+    sample._cumulate(few, first)
+    expected = np.hstack([np.cumsum(chances[:, a:b], axis=1) for a, b in [(0, 2), (2, 7), (7, 8)]])
+    np.testing.assert_array_equal(few, expected)
+    many = np.random.default_rng(1).random((2, 9))
+    places = np.array([0, 1, 2, 3, 4, 5, 6, 9])
+    found = many.copy()
+    sample._cumulate(found, places)
+    assert np.array_equal(found[:, 6:], np.cumsum(many[:, 6:], axis=1))
+    assert np.array_equal(found[:, :6], many[:, :6])
+
+
+def test_samples_whose_tables_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(checks, "MOST_CELLS", 100)
+    with pytest.raises(el.InputError, match="places times edges of the script, expected at most"):
+        row(8).sample(1, length=50)
+
+
+def test_fewer_are_drawn_where_each_takes_long(monkeypatch):
+    script = el.examples.doorbell()
+    told = ["hear doorbell", "open door", "close door"]
+    usual = script.score(told)
+    assert usual.p_value is not None
+    monkeypatch.setattr(conformance, "QUICK", 1)
+    edges = (script.transition > 0).sum() + script.size
+    monkeypatch.setattr(conformance, "MOST_UPDATES", int(200 * 4 * edges))
+    some = script.score(told)
+    assert some.p_value is not None
+    assert 1 / some.p_value <= 260
+    monkeypatch.setattr(conformance, "MOST_UPDATES", int(50 * 4 * edges))
+    few = script.score(told)
+    assert few.p_value is None
+    assert few.log_prob == usual.log_prob
+    assert script.score(told, samples=20).p_value is not None
+
+
+# --- orders ---------------------------------------------------------------------------------------
+
+
+def test_thousands_of_copies_are_in_order():
+    script = el.Script.build(
+        {"A": {"a": 0.9, None: 0.1}}, {"start": {"A": 1}, "A": {"A": 0.95, "end": 0.05}}
+    )
+    found = script.order(["a"] * 1500)
+    assert found.events == ("a",) * 1500
+    assert found.likeliest[0].log_prob == pytest.approx(script.log_prob(["a"] * 1500))
+    assert np.array_equal(found.precedence, np.triu(np.ones((1500, 1500)), 1))
+
+
+def test_too_many_pairs_are_refused():
+    script = row(30)
+    told = [f"s{k}" for k in range(30)]
+    assert len(script.order(told).events) == 30
+    with pytest.raises(el.InputError, match=r"435 pairs of events that come up to 70 times, comp"):
+        script.order(told * 70)
+    with pytest.raises(el.InputError, match=r"pairs of events that come up to 5,000 times, exp"):
+        script.order(["s1"] * 5000)
+
+
+def test_a_beam_is_narrower_where_each_step_takes_long(monkeypatch):
+    script = el.Script.build(
+        {"A": {"a": 0.5, "b": 0.4, None: 0.1}}, {"start": {"A": 1}, "A": {"A": 0.9, "end": 0.1}}
+    )
+    chain = ToldChain(script)
+    copies = np.array([2, 2])
+    likelihood = script.emission.T
+    wide = beam_search(chain, likelihood, copies, top=5, width=50)
+    monkeypatch.setattr("elision.ask.engine.orders.MOST_WEIGHED", 1)
+    narrow = beam_search(chain, likelihood, copies, top=5, width=50)
+    assert len(wide) > len(narrow) == 1
+    assert sorted(narrow[0]) == [0, 0, 1, 1]
+
+
+def test_an_order_is_improved_for_a_while(monkeypatch):
+    before = np.triu(np.ones((6, 6)), 1)
+    start = np.arange(6)[::-1].copy()
+    assert precedence.improved(before, start).tolist() == list(range(6))
+    monkeypatch.setattr(precedence, "MOST_COMPARED", 36)
+    assert precedence.improved(before, start).tolist() != list(range(6))
+    assert sorted(precedence.improved(before, start).tolist()) == list(range(6))
+
+
+# --- telling models -------------------------------------------------------------------------------
+
+
+def test_a_telling_model_fills_only_so_many_places(learned, monkeypatch):
+    told = ["hear doorbell", None, "open door", None, "close door", None]
+    assert len(learned.fill(told)) == 3
+    monkeypatch.setattr(slots, "MOST_READ", 2 * 6 * len(learned.events) ** 1.5)
+    said = "3 open places among 3 events of 10 kinds, expected at most 2 "
+    with pytest.raises(el.InputError, match=said):
+        learned.fill(told)
+    with pytest.raises(el.InputError, match="open places among 3 events"):
+        learned.fill(told, joint=True)
+    assert len(learned.fill(told[:4])) == 2
+    monkeypatch.setattr(slots, "MOST_READ", 1)
+    assert len(learned.fill(told[:2])) == 1
+    assert len(learned.fill(["hear doorbell", ...])) == 1
+    with pytest.raises(el.InputError, match=r"2 stretches \(\.\.\.\) among 1 events of 10 kinds"):
+        learned.fill([..., "open door", ...])
+
+
+def test_a_telling_model_orders_and_completes_only_so_many_events(learned, monkeypatch):
+    with pytest.raises(el.InputError, match="801 events of 10 kinds to order, expected"):
+        learned.order(["open door"] * 801)
+    monkeypatch.setattr(gaps, "MOST_PUT_IN", 3**2 * len(learned.events) ** 1.5 + 1)
+    told = ["hear doorbell", "walk to door", "open door", "close door"]
+    assert learned.fill(told[:3], anywhere=True).answers
+    for ask in (learned.missing, lambda one: learned.fill(one, anywhere=True)):
+        with pytest.raises(el.InputError, match="4 events of 10 kinds, expected at most 3"):
+            ask(told)
+    with pytest.raises(el.InputError, match="expected at most 1"):
+        learned.missing([*told[:2], None])
+
+
+def test_a_telling_model_looks_only_so_far_ahead(learned, monkeypatch):
+    told = ["hear doorbell", "open door"]
+    monkeypatch.setattr(ahead, "MOST_READ", 3 * ahead.FOLLOWED * 2)
+    assert len(learned.next(told, steps=3).steps) == 3
+    with pytest.raises(el.InputError, match="4 steps ahead of 2 events, expected at most 3"):
+        learned.next(told, steps=4)
+    assert len(learned.next([told[0], None, told[1]]).steps) == 1
+    with pytest.raises(el.InputError, match="4 events with open places among them, expected at mo"):
+        learned.next([*told, None, None])

@@ -1,0 +1,106 @@
+"""Scripts that never leave something out: tellings that lack it or are not finished."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import elision as el
+
+
+@pytest.fixture(scope="module")
+def strict():
+    """Tells a, b and c, always."""
+    return el.Script.build(
+        {"A": "a", "B": "b", "C": "c"},
+        {"start": {"A": 1}, "A": {"B": 1}, "B": {"C": 1}, "C": {"end": 1}},
+    )
+
+
+@pytest.fixture(scope="module")
+def branching():
+    """Tells a, perhaps b, then c or d."""
+    return el.Script.build(
+        {"A": "a", "B": {"b": 0.6, None: 0.4}, "C": "c", "D": "d"},
+        {
+            "start": {"A": 1},
+            "A": {"B": 1},
+            "B": {"C": 0.3, "D": 0.7},
+            "C": {"end": 1},
+            "D": {"end": 1},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "missing"),
+    [(["b"], "'a', 'c'"), (["c", "a"], "'a', 'b'"), ([], "'a', 'b', 'c'"), ([None], "'a', 'b'")],
+)
+def test_align_says_what_a_telling_lacks_and_not_to_ask_align(strict, told, missing):
+    with pytest.raises(
+        el.InputError, match="cannot tell this narrative, nor any part of it"
+    ) as caught:
+        strict.align(told)
+    assert f"always has {missing}: put in" in str(caught.value)
+    assert "align" not in str(caught.value)
+
+
+def test_align_names_few_of_what_a_telling_lacks():
+    names = [f"s{k}" for k in range(9)]
+    ways = {one: {other: 1} for one, other in zip(["start", *names], [*names, "end"], strict=True)}
+    script = el.Script.build(dict(zip(names, names, strict=True)), ways)
+    with pytest.raises(
+        el.InputError, match=r"always has 's1', 's2', 's3', 's4', 's5', \.\.\.: put"
+    ):
+        script.align(["s0"])
+
+
+def test_other_questions_send_to_align_which_answers_or_says_why(strict):
+    with pytest.raises(el.InputError, match="align says which"):
+        strict.between(["a", "b", "b", "c"])
+    assert strict.align(["a", "b", "b", "c"]).spurious in {(1,), (2,)}
+
+
+def test_align_as_far_as_a_telling_goes(branching):
+    found = branching.align(["a", ...])
+    assert [(step.event, step.position) for step in found.steps] == [("a", 0)]
+    assert found.log_prob == pytest.approx(0.0)
+    found = branching.align(["b", "a", "b", ...])
+    assert found.spurious == (0,)
+    assert [step.event for step in found.steps] == ["b", "a", "b"]
+    assert found.log_prob == pytest.approx(math.log(0.6))
+    found = branching.align(["cough", "a"], unknown="ignore", finished=False)
+    assert [(step.event, step.state) for step in found.steps] == [("cough", None), ("a", "A")]
+    with pytest.raises(el.InputError, match="always has 'a', 'd': put in"):
+        branching.align(["b", ...])
+
+
+def test_nothing_is_always_told_on_the_way_from_start_to_end():
+    script = el.Script.build({"A": "a"}, {"start": {"A": 0.5, "end": 0.5}, "A": {"end": 1}})
+    found = script.align([])
+    assert found.steps == ()
+    assert found.log_prob == pytest.approx(math.log(0.5))
+
+
+def test_score_as_far_as_a_telling_goes(strict, branching):
+    found = strict.score(["a", ...])
+    assert found.told == ("a",)
+    assert found.log_prob == pytest.approx(0.0)
+    assert found.surprises == pytest.approx((0.0,))
+    assert (found.flags, found.p_value, found.ending) == ((), None, 0.0)
+    found = branching.score(iter(["a", "b"]), finished=False)
+    assert found.told == ("a", "b")
+    assert found.log_prob == pytest.approx(math.log(0.6))
+    assert not np.isnan(strict.score(["b", ...]).log_prob)
+    assert strict.score(["b", ...]).flags[0].kind == "impossible"
+    with pytest.raises(el.InputError, match="expected a list of events"):
+        strict.score("a", finished=False)
+
+
+def test_score_of_a_beginning_that_may_end_is_as_before(branching):
+    told = ["a", "b", "d"]
+    whole, begun = branching.score(told, samples=0), branching.score([*told, ...])
+    assert begun.surprises == whole.surprises
+    assert begun.log_prob == pytest.approx(whole.log_prob + whole.ending)

@@ -1,0 +1,108 @@
+"""What is said before learning begins, and what is learned only where there is enough."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+import elision as el
+from elision.learn import drift, limits
+from elision.learn.calibration import FEWEST, learn_calibration
+from elision.learn.drift import Reference
+from elision.learn.exchangeable import YES_OR_NO, ExchangeTest, Grid
+from elision.learn.held_out import HeldOut
+from elision.learn.streamfile import _packed_test, _restored_test
+from elision.learn.telling import learn_telling
+from elision.values.telling_kinds import MOST_KINDS
+
+
+def told(narratives, length):
+    return [[f"e{number} {k}" for k in range(length)] for number in range(narratives)]
+
+
+def test_a_search_says_what_it_compares():
+    learner = el.SEMHMM(score="approx", batch_size=4)
+    most = limits.MOST_TREE_STATES
+    assert limits.of_search(learner, told(1, most - 2)) == []
+    (said,) = limits.of_search(learner, told(1, most - 1))
+    assert said.startswith(f"narratives of up to {most - 1} events: the search compares at most")
+    fits = (most - 2) // 4
+    assert limits.of_search(learner, told(9, fits)) == []
+    assert len(limits.of_search(learner, told(9, fits + 1))) == 1
+    assert limits.of_search(learner, told(1, fits + 1)) == []
+
+
+def test_a_search_by_the_forward_likelihood_says_more():
+    learner = el.SEMHMM(score="exact", batch_size=4)
+    most = limits.MOST_EXACT_STATES
+    assert limits.of_search(learner, told(1, most - 2)) == []
+    (said,) = limits.of_search(learner, told(1, most - 1))
+    assert said == f"with more than {most} states, moves are scored by expected counts alone"
+
+
+def test_the_default_says_what_shares_a_group():
+    assert limits.of_default(told(1, MOST_KINDS)) == []
+    (said,) = limits.of_default(told(1, MOST_KINDS + 1))
+    assert said.startswith(f"{MOST_KINDS + 1} event types: the 280 most told are learned each")
+    kinds, steps = limits.of_default(told(1, limits.MOST_EVENTS + 1))[:2]
+    assert "groups" in kinds
+    assert steps.endswith(f"at most the {limits.MOST_EVENTS} most told become steps")
+
+
+def test_the_default_says_which_part_is_read():
+    events = 9
+    fits = limits.MOST_CELLS // (events + 1) // (events + 1)
+    assert limits.of_default(told(1, events) * fits) == []
+    (said,) = limits.of_default(told(1, events) * 2 * fits)
+    assert said.endswith("how they are told is learned from about 50.0% of them")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return learn_telling([(0, 1), (0, 1), (1,)], ["ring", "open"])
+
+
+def test_few_narratives_calibrate_nothing(model):
+    def calibrated(number):
+        parts = [HeldOut(model, [(0, 1)], [(0, 1)] * 9), HeldOut(model, [(0, 1)], [(1,)] * number)]
+        return learn_calibration(parts)
+
+    assert calibrated(FEWEST - 10) is None
+    assert calibrated(FEWEST - 9) is not None
+
+
+def test_numbers_beyond_all_bins_are_in_the_first_or_the_last():
+    grid = Grid(0.0, 1.0, 5)
+    values = np.array([-9.0, -0.1, 0.0, 1.9, 2.0, 3.5, 99.0])
+    assert grid.bins(values).tolist() == [0, 0, 1, 2, 3, 4, 4]
+    assert YES_OR_NO.bins(np.array([0.0, 1.0])).tolist() == [0, 1]
+
+
+def test_bins_reach_as_far_to_both_sides():
+    grid = Grid.around(np.array([1.0, 3.0, 1.0, 3.0]))
+    assert grid.low + (grid.size - 2) * grid.width / 2 == pytest.approx(2.0)
+    middle = grid.bins(np.array([2.0 - 1e-6, 2.0 + 1e-6]))
+    assert middle.sum() == grid.size - 1
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, 1.5, -0.1, float("nan")])
+def test_rates_of_a_file_that_are_none(rate):
+    test = ExchangeTest([YES_OR_NO], np.zeros((3, 1)), np.array([0.05]))
+    kept = _packed_test(test)
+    assert _restored_test(kept, 1).rates == pytest.approx([0.05])
+    with pytest.raises(ValueError, match="rates that do not fit"):
+        _restored_test(msgspec.structs.replace(kept, rates=[rate]), 1)
+
+
+def test_what_is_looked_up_is_kept_for_a_while(model, monkeypatch):
+    monkeypatch.setattr(drift, "MOST_CACHED", 2)
+    reference = Reference(model, 5, [0, 1])
+    reference.rows([("ring",)])
+    reference.rows([("open",)])
+    assert list(reference._cache) == [("ring",), ("open",)]
+    first = reference.rows([("ring",), ("open", "ring")])
+    assert len(reference._cache) == 3
+    again = reference.rows([("ring",)])
+    assert list(reference._cache) == [("ring",)]
+    np.testing.assert_array_equal(first[:1], again)
