@@ -134,7 +134,7 @@ class Examiner:
         self._shares = emission_shares(script.emission)
         silent = (often * script.elision) @ self._shares
         self._mostly_told = silent <= USUALLY_SILENT * (often @ self._shares)
-        self._references: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
+        self._references: dict[tuple[int, tuple[int, ...], int], NDArray[np.float64]] = {}
 
     def examine(self, narratives: Iterable[Iterable[Observation]]) -> list[Conformance]:
         """Examine tellings."""
@@ -233,7 +233,7 @@ class Examiner:
 
     def _reference(self, length: int, gaps: tuple[int, ...], samples: int) -> NDArray[np.float64]:
         """Log-probabilities of drawn tellings of this length, ascending, with these gaps."""
-        if (length, gaps) not in self._references:
+        if (length, gaps, samples) not in self._references:
             # By length and not one after the other: what else is examined must not matter.
             generator = np.random.default_rng([self._seed, length])
             drawn: list[list[Observation]] = [
@@ -243,8 +243,8 @@ class Examiner:
             for one in drawn:
                 for place in gaps:
                     one[place] = None
-            self._references[length, gaps] = np.sort(self._script.log_probs(drawn))
-        return self._references[length, gaps]
+            self._references[length, gaps, samples] = np.sort(self._script.log_probs(drawn))
+        return self._references[length, gaps, samples]
 
     def _resolved(
         self, packed: Packed, which: NDArray[np.int64], gap: NDArray[np.bool_]
