@@ -7,6 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from elision._files import write_atomically
@@ -18,8 +19,6 @@ from elision.evaluate.report import report
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from rich.console import Console
 
 
 def run_benchmark(
@@ -57,13 +56,14 @@ def run_benchmark(
         encoder=None if encoder is None else str(encoder),
     )
     keep = output.with_name(output.name + ".cells") if output else None
+    seen = console.file.isatty()
     with Progress(
         TextColumn("measuring"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=console,
-        disable=not console.file.isatty(),
+        console=console if seen else Console(quiet=True),  # older rich ends with an empty line
+        disable=not seen,
         transient=True,
     ) as bar:
         task = bar.add_task("measuring", total=None)

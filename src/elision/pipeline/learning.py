@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from elision._files import file_names, shown_path
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from rich.console import Console
     from rich.progress import TaskID
 
     from elision.learn.counts import CountsModel
@@ -416,13 +416,14 @@ def _beside(path: Path) -> Path:
 
 def progress_bar(console: Console) -> Progress:
     """A bar that only a terminal shows; each task says how many states it is at."""
+    seen = console.file.isatty()  # FORCE_COLOR makes it no terminal
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[states]}"),
         TimeElapsedColumn(),
-        console=console,
-        disable=not console.file.isatty(),  # FORCE_COLOR makes it no terminal
+        console=console if seen else Console(quiet=True),  # older rich ends with an empty line
+        disable=not seen,
         transient=True,
     )
