@@ -148,4 +148,7 @@ def _chain(packed: PackedChain, size: int, where: str) -> Chain:
 def _array(content: bytes, kind: DTypeLike, where: str) -> NDArray[Any]:
     if len(content) % np.dtype(kind).itemsize:
         raise FileFormatError("damaged script file: half a number", where=where)
-    return np.frombuffer(content, kind)
+    found = np.frombuffer(content, kind)
+    if not np.isfinite(found).all():  # before it is cast, which some of these cannot be
+        raise FileFormatError("damaged script file: a number that is none", where=where)
+    return found

@@ -30,6 +30,10 @@ SETTINGS = ("capacity", "half_life", "false_alarms", "on_drift", "events", "rand
 """What a state depends on."""
 
 LARGEST = 1 << 53
+
+SMALLEST_WIDTH, LARGEST_LOW = 1e-12, 1e12
+"""Of the bins of surprises, which are never that small or large."""
+
 MOST_MODELS = 40
 """Each model waits for twice as many narratives as the one before it."""
 
@@ -269,6 +273,8 @@ def _packed_test(test: ExchangeTest) -> _Test:
 def _restore_watch(watch: Watch, file: _Watch, told: list[Told], where: str) -> None:
     watch.began, watch.seen, watch.models = file.began, file.seen, file.models
     watch.test_from = file.test_from
+    if file.models > MOST_MODELS or file.seen >= (watch.next_model or math.inf):
+        raise ValueError("counts of models and narratives that do not fit")
     watch.sample.kept = _kept(file.sample, told)
     if file.events is None or file.telling is None or file.test is None:
         return
@@ -280,9 +286,14 @@ def _restore_watch(watch: Watch, file: _Watch, told: list[Told], where: str) -> 
     watch.test = _restored_test(file.test, len(watch.reference.shares))
 
 
+def _fits(grid: Grid) -> bool:
+    widths = SMALLEST_WIDTH <= grid.width <= LARGEST_LOW
+    return widths and abs(grid.low) <= LARGEST_LOW and 2 <= grid.size <= BINS
+
+
 def _restored_test(file: _Test, columns: int) -> ExchangeTest:
     grids = [Grid(*grid) for grid in file.grids]
-    if len(grids) != columns or any(not 2 <= g.size <= BINS or not g.width > 0 for g in grids):
+    if len(grids) != columns or not all(map(_fits, grids)):
         raise ValueError("columns that do not fit")
     rates = np.array(file.rates, float)
     if rates.shape != (columns,) or not ((rates > 0) & (rates < 1)).all():
