@@ -273,7 +273,7 @@ def _packed_test(test: ExchangeTest) -> _Test:
 def _restore_watch(watch: Watch, file: _Watch, told: list[Told], where: str) -> None:
     watch.began, watch.seen, watch.models = file.began, file.seen, file.models
     watch.test_from = file.test_from
-    if file.models > MOST_MODELS or file.seen >= (watch.next_model or math.inf):
+    if file.seen >= (watch.next_model or math.inf):
         raise ValueError("counts of models and narratives that do not fit")
     watch.sample.kept = _kept(file.sample, told)
     if file.events is None or file.telling is None or file.test is None:

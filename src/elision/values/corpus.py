@@ -196,7 +196,9 @@ class Corpus(Sequence[Narrative]):
         if None in told:
             index = told.index(None)
             raise InputError(
-                f"it has no {name}", where=f"narratives[{index}] (id {self[index].id!r})", hint=hint
+                f"it has no {name}",
+                where=f"narratives[{index}] (id {shown(self[index].id)})",
+                hint=hint,
             )
         return told
 
