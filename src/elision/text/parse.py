@@ -158,9 +158,8 @@ def _shares_object(reading: Reading, words: list[Word]) -> bool:
 
 
 def _text(sentence: str, tokens: list[Match[str]]) -> str:
-    while tokens and not tokens[-1][0][-1].isalnum():
-        tokens = tokens[:-1]
-    return sentence[tokens[0].start() : tokens[-1].end()] if tokens else ""
+    last = next((one for one in reversed(tokens) if one[0][-1].isalnum()), None)
+    return sentence[tokens[0].start() : last.end()] if last else ""
 
 
 class SpacyParser:
