@@ -36,6 +36,9 @@ VERSION = 1
 INDEX = "library.json"
 ENVELOPE = Envelope(FORMAT, (VERSION,), "library")
 SCRIPTS = "scripts"
+MOST_TOLD = 1e12
+"""How often an event is told in a telling, at most; no script tells one nearly as often."""
+
 _HEAD = 1 << 12
 """Bytes of a file in which it says what it is."""
 
@@ -258,8 +261,8 @@ def load(folder: str | PathLike[str]) -> dict[str, Stored]:
 def _check(entry: _Entry, where: str) -> None:
     if os.path.basename(entry.file) != entry.file or entry.file in ("", ".", ".."):  # noqa: PTH119
         raise FileFormatError(f"{entry.file!r} is no name of a file", where=where)
-    numbers = [entry.prior, *(value for _, rate, bound in entry.events for value in (rate, bound))]
-    if not all(math.isfinite(value) and value >= 0 for value in numbers) or entry.prior == 0:
+    numbers = [value for _, rate, bound in entry.events for value in (rate, bound)]
+    if not 0 < entry.prior < math.inf or not all(0 <= value <= MOST_TOLD for value in numbers):
         raise FileFormatError("a prior, rate or bound that is no positive number", where=where)
     if any(number < 1 for number in (entry.words or {}).values()):
         raise FileFormatError("a word that was found in no sentence", where=where)
