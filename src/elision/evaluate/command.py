@@ -15,6 +15,7 @@ from elision.evaluate import bench, methods
 from elision.evaluate.cloze import check_tasks
 from elision.evaluate.html import html_report
 from elision.evaluate.report import report
+from elision.text.encoder import as_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,8 @@ def run_benchmark(
     interrupted one stopped.
     """
     asked = check_tasks(tasks)
+    if encoder is not None:
+        as_encoder(encoder)  # what is wrong with it is said before anything is measured
     plan = bench.Plan(
         corpora=tuple(corpora),
         methods=_check(methods, asked),
