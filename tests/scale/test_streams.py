@@ -157,6 +157,16 @@ def test_numbers_of_a_narrative():
     np.testing.assert_allclose(reference.shares.sum(), 1, rtol=RTOL)
 
 
+def test_the_tests_of_all_models_share_the_rate():
+    """The k-th has 1 / k(k + 1) of it, and these sum to 1."""
+    watch, draws = Watch(0.05, 0), Draws(0)
+    for model in (1, 2, 3):
+        watch.see(told(watch.next_model - watch.seen, seed=model), draws)
+        assert watch.models == model
+        expected = 0.05 / (model * (model + 1))
+        np.testing.assert_allclose(watch.test.rates.sum(), expected, rtol=RTOL)
+
+
 def test_what_is_noticed_does_not_depend_on_the_pieces():
     narratives = told(700) + turned(told(200, seed=1))
     found = []
