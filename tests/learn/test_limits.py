@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import elision as el
+from elision.ask.telling.deviations import weigh, with_unknown
 from elision.learn import drift, limits
 from elision.learn.calibration import FEWEST, learn_calibration
 from elision.learn.drift import Reference
-from elision.learn.exchangeable import YES_OR_NO, ExchangeTest, Grid
+from elision.learn.exchangeable import SPREADS, YES_OR_NO, ExchangeTest, Grid
 from elision.learn.held_out import HeldOut
 from elision.learn.streamfile import _packed_test, _restored_test
 from elision.learn.telling import learn_telling
@@ -70,6 +71,26 @@ def test_few_narratives_calibrate_nothing(model):
 
     assert calibrated(FEWEST - 10) is None
     assert calibrated(FEWEST - 9) is not None
+
+
+def test_tellings_held_out_are_as_odd_as_when_they_are_judged(model):
+    """An event that the model has not seen counts as unknown, and only that."""
+    known, unknown = (0, 1), (0, 1, 0)
+    parts = [HeldOut(model, [(0, 1)], [known] * FEWEST)]
+    odd = weigh(model, np.array(known)).oddness
+    np.testing.assert_allclose(learn_calibration(parts).oddness, odd, rtol=1e-6)
+    parts = [HeldOut(model, [(1,)], [unknown] * FEWEST)]
+    found = learn_calibration(parts)
+    odd = with_unknown(weigh(model, np.array((1,))).oddness, 2, 3, found.strange)
+    np.testing.assert_allclose(found.oddness, odd, rtol=1e-6)
+
+
+def test_bins_lie_around_the_numbers():
+    values = np.array([1.0, 2.0, 4.0])
+    low, width, size = Grid.around(values)
+    reach = SPREADS * values.std()
+    np.testing.assert_allclose(low, values.mean() - reach, rtol=1e-12)
+    np.testing.assert_allclose(low + width * (size - 2), values.mean() + reach, rtol=1e-12)
 
 
 def test_numbers_beyond_all_bins_are_in_the_first_or_the_last():
