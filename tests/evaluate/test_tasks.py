@@ -145,9 +145,9 @@ def measured(plan):
     fits = []
     fit = el.ScriptLearner.fit
 
-    def counted(self, X, y=None):
+    def counted(self, X, y=None, **options):
         fits.append(len(X))
-        return fit(self, X, y)
+        return fit(self, X, y, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(el.ScriptLearner, "fit", counted)

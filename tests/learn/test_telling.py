@@ -467,6 +467,34 @@ def test_the_learner_keeps_a_telling_model_of_its_events(tmp_path):
     assert found.telling.insertions(told).tobytes() == model.insertions(told).tobytes()
 
 
+def test_the_script_is_of_what_was_told_and_the_telling_model_of_what_was_heard():
+    told = [list(one) for one in el.examples.doorbell_tellings()]
+    heard = [[event for event in one if event != "hear doorbell"] for one in told]
+    both = el.ScriptLearner().fit(told, heard=heard).script_
+    events = both.events
+    plain = el.ScriptLearner(events=events).fit(told).script_
+    deaf = el.ScriptLearner(events=events).fit(heard).script_
+    assert both.outline().steps == plain.outline().steps
+    assert both.outline().steps != deaf.outline().steps
+    first = [both.telling.insertions(np.array([1, 2])), deaf.telling.insertions(np.array([1, 2]))]
+    assert first[0].tobytes() == first[1].tobytes()
+    assert both.telling.missing == deaf.telling.missing
+    assert both.fill([None, "open door"])[0].answers != plain.fill([None, "open door"])[0].answers
+
+
+def test_what_was_heard_goes_with_what_was_told(tmp_path):
+    told = [["ring", "open"]] * 5
+    with pytest.raises(el.InputError, match="1 narratives heard, expected 5"):
+        el.ScriptLearner().fit(told, heard=[["ring"]])
+    with pytest.raises(el.InputError, match="has no other narratives to hear"):
+        el.StreamLearner().fit(told, heard=told)
+    el.pack([told], tmp_path / "packed")
+    with pytest.raises(el.InputError, match="packed corpus with heard narratives"):
+        el.ScriptLearner().fit(el.PackedCorpus.open(tmp_path / "packed"), heard=told)
+    odd = el.ScriptLearner().fit(told, heard=[["ring", "sing"], *told[1:]]).script_
+    assert "sing" in odd.events
+
+
 def test_without_events_the_learner_does_without():
     assert el.ScriptLearner().fit([[], []]).script_.telling is None
 

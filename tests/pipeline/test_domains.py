@@ -67,10 +67,10 @@ def test_when_too_many_fail_the_rest_is_not_begun(elision, monkeypatch):
 def test_what_goes_wrong_while_a_script_is_learned(elision, monkeypatch):
     fit = el.ScriptLearner.fit
 
-    def fails(learner, told, y=None):
+    def fails(learner, told, y=None, **options):
         if learner.title == "bad":
             raise ZeroDivisionError("nothing to divide by")
-        return fit(learner, told, y)
+        return fit(learner, told, y, **options)
 
     monkeypatch.setattr(el.ScriptLearner, "fit", fails)
     write("stories.jsonl", stories(bad=[["ring"]]))

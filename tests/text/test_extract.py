@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from elision.errors import FileFormatError, InputError
 from elision.evaluate.events import b_cubed, own_tellings
-from elision.text import vectors
+from elision.text import event_types, vectors
+from elision.text.event_types import DomainTypes
 from elision.text.extract import EventExtractor
 from elision.text.parse import Clause, RuleParser
 from elision.values.corpus import Corpus
@@ -146,6 +147,53 @@ def test_new_sentences_are_mapped(fitted: EventExtractor, corpus: Corpus) -> Non
     rest = fitted.transform(corpus[22:])
     assert len(rest) == len(corpus) - 22
     assert sum(map(len, rest.events)) > 0.7 * sum(map(len, corpus[22:].steps))
+
+
+def test_a_sentence_is_left_out_by_taking_it_from_its_type() -> None:
+    tellings = [*own_tellings().domain(DOORBELL)[:12].steps, ("juggle seven swords",)]
+    types = EventExtractor("wordnet", rare="keep").fit(tellings).domains_[""]
+    alone = 0
+    for number, kind in enumerate(types.types):
+        for at, (wording, count) in enumerate(zip(kind.wordings, kind.counts, strict=True)):
+            found = types.probabilities([wording], left_out=True)[0]
+            fewer = list(zip(kind.wordings, kind.counts, strict=True))
+            fewer[at : at + 1] = [(wording, count - 1)] if count > 1 else []
+            others = list(types.types)
+            if fewer:
+                words, counts = zip(*fewer, strict=True)
+                others[number] = kind._replace(wordings=words, counts=counts)
+            else:  # nothing else tells it
+                alone += 1
+                assert found[number] == 0
+                found = np.delete(found, number)
+                del others[number]
+            naive = DomainTypes(
+                others,
+                types.measure,
+                calibration=types.calibration,
+                method=types.method,
+                cut=types.cut,
+            )
+            assert found.tolist() == pytest.approx(
+                naive.probabilities([wording])[0].tolist(), rel=1e-12
+            )
+    assert alone
+
+
+def test_tellings_that_types_were_found_from_are_heard_without_themselves() -> None:
+    extractor = EventExtractor("wordnet", rare="keep").fit([*TINY, ["juggle seven swords"]])
+    assert extractor.predict([["juggle seven swords"]]) != [[None]]
+    assert extractor.transform([["juggle seven swords"]], left_out=True).events == [()]
+    twice = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 2)
+    heard = twice.transform([["hear bell", "open door"]], left_out=True)
+    assert heard.events == [("hear", "open")]
+
+
+def test_many_sentences_are_mapped_in_blocks(fitted: EventExtractor, monkeypatch) -> None:
+    steps = [[f"I hear the bell {number} times" for number in range(7)]]
+    whole = fitted.transform_proba(steps, domain=DOORBELL)
+    monkeypatch.setattr(event_types, "_BLOCK", 3)
+    assert fitted.transform_proba(steps, domain=DOORBELL) == whole
 
 
 def test_probabilities_are_soft_observations(fitted: EventExtractor, corpus: Corpus) -> None:

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from elision.errors import ElisionError, InputError
 from elision.evaluate import workers
 from elision.evaluate.bench import _domains, _task
-from elision.evaluate.cloze import HiddenOutcome, judge, measure_learned, other_task
+from elision.evaluate.cloze import HiddenOutcome, judge, learn, measure_learned, other_task
 from elision.evaluate.names import corpus_names
 from elision.learn.learner import ScriptLearner
 from elision.learn.missing import learn_missing
@@ -72,10 +72,11 @@ def measure_split(split: Split) -> Figures:
     with threadpool_limits(limits=1, user_api="blas"):
         script = SEMHMM(score="marginal", events=one.events, random_state=split.seed, **SEARCH)
         script.fit(one.train)
-        whole = ScriptLearner(events=one.events, random_state=split.seed).fit(one.train)
+        whole = learn(ScriptLearner(events=one.events, random_state=split.seed), one)
+        heard = one.train if one.train_heard is None else one.train_heard
         learners = {
             name: _with_telling(whole, model)
-            for name, model in telling_models(one.train, whole.events_, split.seed).items()
+            for name, model in telling_models(heard, whole.events_, split.seed).items()
         }
         found = {name: _figures(learner, tasks) for name, learner in learners.items()}
         answers = pooled(learners["all"].predict_gap(one.gaps), script.predict_gap(one.gaps))
@@ -83,6 +84,8 @@ def measure_split(split: Split) -> Figures:
         if one.heard is not None:
             hard = [replace(task, heard=None) for task in tasks]
             found["first choice of type"] = _figures(learners["all"], hard)
+            grouped = ScriptLearner(events=one.events, random_state=split.seed).fit(one.train)
+            found["types as grouped"] = _figures(grouped, tasks)
         found["with the script"] = {"one top-1": both.top1, "one log-loss": both.log_loss}
         found["the script alone"] = _figures(script, tasks)
     return found

@@ -22,6 +22,7 @@ from elision.evaluate.cloze import (
     Outcome,
     Task,
     judge,
+    learn,
     make_task,
     make_text_task,
     measure_learned,
@@ -294,8 +295,7 @@ def _measure_unit(unit: Unit, part: Corpus, costs: dict[str, Costs], plan: Plan)
         middle = sorted(plan.batches)[len(plan.batches) // 2]  # stands for all
         for size in CURVE:
             if size < len(one.train):
-                fewer = replace(one, train=one.train[:size])
-                cells += _cells(unit, [fewer], costs, plan, (middle,), of_curve=True)
+                cells += _cells(unit, [one.first(size)], costs, plan, (middle,), of_curve=True)
     return cells
 
 
@@ -320,7 +320,7 @@ def _cells(
                 method, asked[0].events, batch=batch, seed=unit.seed, costs=costs[kind]
             )
             start = time.perf_counter()
-            learner.fit(asked[0].train)
+            learn(learner, asked[0])
             seconds = time.perf_counter() - start
             for task in asked:
                 outcome = measure_learned(learner, task, seconds)

@@ -15,6 +15,7 @@ import numpy as np
 
 from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
+from elision.learn.learner import ScriptLearner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from elision.values.observations import Observation
 
 TEST_SHARE = 0.4
-LEAST_WEIGHT = 0.25
+LEAST_WEIGHT = 0.1
 """Of the likeliest type of a sentence; types with a smaller share of it are left out."""
 
 LEAST_EVENTS = 2
@@ -92,7 +93,9 @@ class Task:
     place and event, a place being the number of events told before it. Where the next event is
     asked, ``gaps`` has beginnings, and the number of events stands for the end. Of sentences,
     ``heard`` are the gaps once more with the weights of the types that each sentence may tell, for
-    methods that take them; a sentence is weighed by itself.
+    methods that take them; a sentence is weighed by itself. ``train_heard`` are the narratives of
+    ``train`` with the type of each sentence by itself, for methods that learn how tellings are
+    heard.
     """
 
     domain: str
@@ -103,6 +106,13 @@ class Task:
     answers: NDArray[np.int64]
     name: str = "one"
     heard: list[list[Observation]] | None = None
+    train_heard: list[tuple[str, ...]] | None = None
+
+    def first(self, count: int) -> Task:
+        """The same with fewer narratives to learn from."""
+        heard = self.train_heard
+        fewer = None if heard is None else heard[:count]
+        return replace(self, train=self.train[:count], train_heard=fewer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +186,21 @@ def make_text_task(
     train, test = domain.split(TEST_SHARE, random_state=seed)
     if max_train is not None:
         train = train[:max_train]
-    told = [e for e in extractor.fit_transform(train).events if len(e) >= LEAST_EVENTS]
+    grouped = extractor.fit_transform(train).events
+    alone = extractor.transform(train, left_out=True).events
+    pairs = [two for two in zip(grouped, alone, strict=True) if len(two[0]) >= LEAST_EVENTS]
+    told, told_heard = ([one[kind] for one in pairs] for kind in (0, 1))
     asked, weighed = [], []
     for steps in test.steps:
-        pairs = _mapped(extractor, steps, domain.domains[0])
-        if len(pairs) >= LEAST_EVENTS:
-            asked.append(tuple(event for event, _ in pairs))
-            weighed.append([weights for _, weights in pairs])
+        mapped = _mapped(extractor, steps, domain.domains[0])
+        if len(mapped) >= LEAST_EVENTS:
+            asked.append(tuple(event for event, _ in mapped))
+            weighed.append([weights for _, weights in mapped])
     if not told or not asked:
         raise InputError("no narratives of two event types or more are left after extraction")
-    vocabulary = tuple(sorted({event for events in (*told, *asked) for event in events}))
+    vocabulary = tuple(
+        sorted({event for events in (*told, *told_heard, *asked) for event in events})
+    )
     task = _task(told, asked, vocabulary, domain.domains[0], seed)
     known = set(vocabulary)
     heard: list[list[Observation]] = [
@@ -195,7 +210,7 @@ def make_text_task(
         ]
         for gap, weights in zip(task.gaps, weighed, strict=True)
     ]
-    return replace(task, heard=heard)
+    return replace(task, heard=heard, train_heard=told_heard)
 
 
 def _likely(weights: dict[str, float], known: set[str]) -> dict[str, float]:
@@ -334,8 +349,15 @@ def check_tasks(names: Sequence[str]) -> tuple[str, ...]:
 def measure(filler: Filler, task: Task) -> Outcome | HiddenOutcome:
     """Let a method learn and answer, and judge its answers."""
     start = time.perf_counter()
-    filler.fit(task.train)
+    learn(filler, task)
     return measure_learned(filler, task, time.perf_counter() - start)
+
+
+def learn(filler: Filler, task: Task) -> Any:
+    """Let a method learn, from what was heard as well if it can."""
+    if isinstance(filler, ScriptLearner):
+        return filler.fit(task.train, heard=task.train_heard)
+    return filler.fit(task.train)
 
 
 def measure_learned(filler: Filler, task: Task, seconds: float = 0.0) -> Outcome | HiddenOutcome:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elision import text
-from elision.pipeline.learning import make_learner
+from elision.learn.learner import ScriptLearner
+from elision.pipeline.learning import Told, as_events, make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,10 +33,10 @@ def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None
     Script
         What can be asked; with the extractor in its notes if it was learned from sentences.
     """
-    extractor = None
-    if not train.has_events:
-        extractor = text.extract.EventExtractor()
-        train = extractor.fit_transform(train)
-    learner = make_learner(method, events=events, random_state=seed).fit(train.events)
-    found = learner.script_
-    return found if extractor is None else found.annotated(extractor=extractor.to_dict())
+    told = Told(train.events) if train.has_events else as_events(train)
+    learner = make_learner(method, events=events, random_state=seed)
+    if isinstance(learner, ScriptLearner):
+        learner.fit(told.events, heard=told.heard)
+    else:
+        learner.fit(told.events)
+    return learner.script_.annotated(**told.notes(""))

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from elision._threads import one_blas_thread
+from elision.errors import InputError
 from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
 from elision.learn.calibration import learn_calibration
@@ -97,15 +98,33 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self.random_state = random_state
         self.observer = observer
 
-    def fit(self, X: Narratives | PackedCorpus, y: object = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: Narratives | PackedCorpus,
+        y: object = None,  # noqa: ARG002
+        *,
+        heard: Narratives | None = None,
+    ) -> Self:
         """Learn from narratives: lists of events, a `Corpus` of one domain, or a `PackedCorpus`.
 
         Of more than `MOST_NARRATIVES`, a sample is learned from, which ``script_.about`` says.
+
+        Parameters
+        ----------
+        X
+            The narratives.
+        heard
+            The same narratives as others like them will be heard when questions are asked, if that
+            is not the same: sentences mapped to events one by one, which goes wrong now and then.
+            What answers about tellings is learned from these, the script from ``X``.
         """
         if isinstance(X, PackedCorpus):
+            if heard is not None:
+                raise InputError("a packed corpus with heard narratives, expected one of them")
             sample = X.sample(MOST_NARRATIVES, checked_seed(self.random_state))
             return self._learn(sample, of=X.narratives)
-        return self._learn(told_narratives(X))
+        narratives = told_narratives(X)
+        return self._learn(narratives, None if heard is None else told_narratives(heard))
 
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Learn anew from all narratives seen and these; the vocabulary may grow.
@@ -124,23 +143,34 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         """Log-probability of each narrative."""
         return self.asked.log_probs(told_narratives(X))
 
-    def _learn(self, narratives: list[tuple[str, ...]], of: int | None = None) -> Self:
+    def _learn(
+        self,
+        narratives: list[tuple[str, ...]],
+        heard: list[tuple[str, ...]] | None = None,
+        *,
+        of: int | None = None,
+    ) -> Self:
         seed = checked_seed(self.random_state)
+        if heard is not None and len(heard) != len(narratives):
+            raise InputError(f"{len(heard)} narratives heard, expected {len(narratives)} as told")
         self._seen = narratives
         self.n_narratives_seen_ = of or len(narratives)
         narratives = drawn(narratives, seed)
-        self.events_ = vocabulary_of(narratives, self.events)
-        Packer(self.events_).pack(narratives)  # complains of events that the vocabulary lacks
+        heard = narratives if heard is None else drawn(heard, seed)
+        every = narratives if heard is narratives else [*narratives, *heard]
+        self.events_ = vocabulary_of(every, self.events)
+        Packer(self.events_).pack(every)  # complains of events that the vocabulary lacks
         number = {event: o for o, event in enumerate(self.events_)}
-        numbered = {one: tuple(number[event] for event in one) for one in set(narratives)}
+        numbered = {one: tuple(number[event] for event in one) for one in set(every)}
         told = [numbered[one] for one in narratives]
+        heard_so = [numbered[one] for one in heard]
         stage = iter(STAGES)
         self._begin(next(stage))
         outline = learn_outline(
             told, self.events_, title=self.title, wording=self.wording, random_state=seed
         )
         self._begin(next(stage))
-        outline = with_alarms(outline, told, self.events_, random_state=seed)
+        outline = with_alarms(outline, heard_so, self.events_, random_state=seed)
         about = {"learner": type(self).__name__, "narratives": self.n_narratives_seen_}
         if len(narratives) < self.n_narratives_seen_:
             about["sample"] = len(narratives)
@@ -149,10 +179,12 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
             with one_blas_thread():
                 self._begin(next(stage))
-                telling = learn_telling(told, self.events_, random_state=seed)
+                telling = learn_telling(heard_so, self.events_, random_state=seed)
                 self._begin(next(stage))
-                held_out = hold_out(told, self.events_, random_state=seed)
-                missing = learn_missing(told, self.events_, held_out=held_out, random_state=seed)
+                held_out = hold_out(heard_so, self.events_, random_state=seed)
+                missing = learn_missing(
+                    heard_so, self.events_, held_out=held_out, random_state=seed
+                )
                 calibration = learn_calibration(held_out, closed=self.events is not None)
                 telling = telling.with_missing(missing).with_calibration(calibration)
             self.script_ = self.script_.with_telling(telling)

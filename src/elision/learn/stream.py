@@ -117,8 +117,19 @@ class StreamLearner(ScriptLearner):
         self.false_alarms = false_alarms
         self.on_drift = on_drift
 
-    def fit(self, X: Narratives | PackedCorpus, y: object = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: Narratives | PackedCorpus,
+        y: object = None,  # noqa: ARG002
+        *,
+        heard: Narratives | None = None,
+    ) -> Self:
         """Forget everything, and learn from these narratives."""
+        if heard is not None:
+            raise InputError(
+                "a stream has no other narratives to hear, expected X alone",
+                hint="use ScriptLearner",
+            )
         if isinstance(X, PackedCorpus):
             raise InputError(
                 "a packed corpus has no order, expected a stream", hint="use ScriptLearner"

@@ -213,20 +213,22 @@ def fit_default(
 ) -> ScriptLearner:
     """Learn from what was told, for the command line and the page alike."""
     learner.set_params(title=title, wording=heard.wording, observer=observer)
-    return learner.fit(heard.events)
+    return learner.fit(heard.events, heard=heard.heard)
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """Narratives as events; what turned sentences into them, and usual sentences of each.
 
-    ``sentences`` are those of each narrative, one an event, where events were found behind them.
+    ``sentences`` are those of each narrative, one an event, where events were found behind them;
+    ``heard`` are then the events that each sentence by itself is taken for, as new ones will be.
     """
 
     events: list[tuple[str, ...]]
     extractor: EventExtractor | None = None
     wording: Mapping[str, Sequence[str]] | None = None
     sentences: list[tuple[str, ...]] | None = None
+    heard: list[tuple[str, ...]] | None = None
 
     def notes(self, domain: str) -> dict[str, Any]:
         """What a script that was learned from them should note."""
@@ -246,18 +248,20 @@ def as_events(
     become one.
     """
     names = names or {}
+    heard = None
     if types is not None:
         extractor = EventExtractor()
         mapped = extractor.fit_transform(part, types.labels(part))
     elif not part.has_events:
         extractor = EventExtractor()
         mapped = extractor.fit_transform(part)
+        heard = _named(extractor.transform(part, left_out=True).events, names)
     elif all(one.steps is not None for one in part):
         extractor = EventExtractor().fit(part, part.events)
         mapped = part
     else:
-        return Told([tuple(names.get(event, event) for event in one) for one in part.events])
-    events = [tuple(names.get(event, event) for event in one) for one in mapped.events]
+        return Told(_named(part.events, names))
+    events = _named(mapped.events, names)
     if names:
         _rename(extractor, names, events)
     counted: dict[str, Counter[str]] = {}
@@ -265,7 +269,11 @@ def as_events(
         for sentence, event in zip(sentences, told, strict=True):
             counted.setdefault(event, Counter())[sentence] += 1
     wording = {event: [s for s, _ in seen.most_common(WORDINGS)] for event, seen in counted.items()}
-    return Told(events, extractor, wording, mapped.steps)
+    return Told(events, extractor, wording, mapped.steps, heard)
+
+
+def _named(narratives: Sequence[Sequence[str]], names: Mapping[str, str]) -> list[tuple[str, ...]]:
+    return [tuple(names.get(event, event) for event in one) for one in narratives]
 
 
 def _rename(
@@ -351,7 +359,7 @@ def _described(
         elision=(float(rates.min()), float(rates.mean()), float(rates.max()))
         if len(rates)
         else (0.0, 0.0, 0.0),
-        log_prob=float(learned.log_probs(narratives).mean()),
+        log_prob=float(learned.log_probs(heard.heard or narratives).mean()),
         constraints=last.constraints if last else 0,
         violated=last.violated if last else 0,
         sample=script.about.get("sample"),

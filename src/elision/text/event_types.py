@@ -30,6 +30,7 @@ SHARPNESS = 1.5
 DOUBT = 0.5
 """Standard deviations by which "none of these" is put back: most sentences do tell some type."""
 
+_BLOCK = 1000  # wordings compared at a time: memory does not grow with more
 _CALIBRATED = 1500  # wordings on which the threshold for "none of these" is set
 
 
@@ -128,8 +129,18 @@ class DomainTypes:
         """The names of the types."""
         return tuple(kind.name for kind in self.types)
 
-    def probabilities(self, wordings: Sequence[Wording]) -> NDArray[np.float64]:
+    def probabilities(
+        self, wordings: Sequence[Wording], *, left_out: bool = False
+    ) -> NDArray[np.float64]:
         """Return the probability of each type, and last of none, for each wording by itself.
+
+        Parameters
+        ----------
+        wordings
+            The wordings.
+        left_out
+            Whether each is one of those that the types were found from, and is to be judged by the
+            others: what was told once is then no evidence for itself.
 
         Returns
         -------
@@ -140,11 +151,19 @@ class DomainTypes:
         result[:, -1] = 1.0
         if not self.types or not wordings:
             return result
-        similarity = self.measure.compare(self.measure.prepare(wordings), self._side)
-        near = nearness(similarity, self.types)
-        for row, values in zip(result, near, strict=True):
-            row[:] = self._shares([*values.tolist(), self.calibration.nothing])
+        place = self._place_of_wordings() if left_out else {}
+        for begin in range(0, len(wordings), _BLOCK):
+            some = wordings[begin : begin + _BLOCK]
+            similarity = self.measure.compare(self.measure.prepare(some), self._side)
+            own = np.array([place.get(wording.key, -1) for wording in some])
+            near = nearness(similarity, self.types, own)
+            for row, values in zip(result[begin:], near, strict=False):
+                row[:] = self._shares([*values.tolist(), self.calibration.nothing])
         return result
+
+    def _place_of_wordings(self) -> dict[object, int]:
+        keys = (wording.key for kind in self.types for wording in kind.wordings)
+        return {key: number for number, key in enumerate(keys)}
 
     def _shares(self, values: list[float]) -> list[float]:
         top = max(values)
@@ -154,7 +173,11 @@ class DomainTypes:
         return [power / whole for power in powers]
 
 
-def nearness(similarity: NDArray[np.float64], types: Sequence[EventType]) -> NDArray[np.float64]:
+def nearness(
+    similarity: NDArray[np.float64],
+    types: Sequence[EventType],
+    own: NDArray[np.int64] | None = None,
+) -> NDArray[np.float64]:
     """Mean similarity of each row with the two nearest sentences of each type.
 
     Parameters
@@ -163,23 +186,39 @@ def nearness(similarity: NDArray[np.float64], types: Sequence[EventType]) -> NDA
         Of each row with the wordings of all types, end to end.
     types
         The types.
+    own
+        The wording that each row is, which is then counted once less; -1 for none.
 
     Returns
     -------
     numpy.ndarray
-        Of shape (rows, types).
+        Of shape (rows, types); minus infinity where a type has no other sentence.
+
+    Examples
+    --------
+    >>> from elision.text.wording import Wording
+    >>> ring, hear = (Wording(word, "", "", (word,), word) for word in ("ring", "hear"))
+    >>> types = [EventType("bell", 3, 0.5, (ring, hear), (2, 1))]
+    >>> table = np.array([[1.0, 0.5]])
+    >>> nearness(table, types).tolist(), nearness(table, types, np.array([0])).tolist()
+    ([[1.0]], [[0.75]])
     """
     columns, begin = [], 0
     rows = np.arange(len(similarity))
+    own = np.full(len(rows), -1) if own is None else own
     for kind in types:
         part = similarity[:, begin : begin + len(kind.wordings)]
+        counts = np.tile(kind.counts, (len(rows), 1))
+        mine = np.flatnonzero((own >= begin) & (own < begin + len(kind.wordings)))
+        counts[mine, own[mine] - begin] -= 1
+        part = np.where(counts > 0, part, -np.inf)
         begin += len(kind.wordings)
         first = part.argmax(axis=1)
         best = part[rows, first]
         if part.shape[1] > 1:
             rest = part.copy()
             rest[rows, first] = -np.inf
-            twice = np.array(kind.counts)[first] > 1
+            twice = counts[rows, first] > 1
             second = np.where(twice, best, rest.max(axis=1))
             best = np.where(np.isfinite(second), (best + second) / 2, best)
         columns.append(best)

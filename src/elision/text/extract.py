@@ -206,7 +206,9 @@ class EventExtractor(Estimator):
         corpus = self._fit(as_corpus(X), y)
         return with_events(corpus, self.labels_)
 
-    def transform(self, X: Tellings, *, domain: str | None = None) -> Corpus:
+    def transform(
+        self, X: Tellings, *, domain: str | None = None, left_out: bool = False
+    ) -> Corpus:
         """Return tellings with the type of each sentence, without those that are none of them.
 
         Parameters
@@ -215,9 +217,12 @@ class EventExtractor(Estimator):
             A corpus with steps, or one list of sentences a telling.
         domain
             The domain of all these tellings; None goes by what the corpus says.
+        left_out
+            Whether these are tellings that `fit` was given, and each sentence is to be mapped by
+            the others: so are new sentences heard, and a model of what is heard is learned so.
         """
         corpus = self.parts(as_corpus(X))
-        return with_events(corpus, self._labels(corpus, domain))
+        return with_events(corpus, self._labels(corpus, domain, left_out=left_out))
 
     def predict(self, X: Tellings, *, domain: str | None = None) -> list[list[str | None]]:
         """Return the type of each sentence, None where it is none of them."""
@@ -385,9 +390,12 @@ class EventExtractor(Estimator):
 
     # --- mapping sentences ----------------------------------------------------------------------
 
-    def _labels(self, corpus: Corpus, domain: str | None) -> list[list[str | None]]:
+    def _labels(
+        self, corpus: Corpus, domain: str | None, *, left_out: bool = False
+    ) -> list[list[str | None]]:
         result = []
-        for narrative, rows in zip(corpus, self._probabilities(corpus, domain), strict=True):
+        tables = self._probabilities(corpus, domain, left_out=left_out)
+        for narrative, rows in zip(corpus, tables, strict=True):
             names = self._types_of(narrative, domain).names
             result.append(
                 [
@@ -397,7 +405,9 @@ class EventExtractor(Estimator):
             )
         return result
 
-    def _probabilities(self, corpus: Corpus, domain: str | None) -> list[NDArray[np.float64]]:
+    def _probabilities(
+        self, corpus: Corpus, domain: str | None, *, left_out: bool = False
+    ) -> list[NDArray[np.float64]]:
         """Probabilities of the types, one table a narrative, each wording looked at once."""
         parser = self._parser()
         tables: dict[str, dict[Wording, NDArray[np.float64]]] = {}
@@ -407,7 +417,7 @@ class EventExtractor(Estimator):
             known.update(dict.fromkeys(wordings, np.empty(0)))
         for name, known in tables.items():
             types = self._types_of(Narrative((), domain=name), domain)
-            rows = types.probabilities(list(known))
+            rows = types.probabilities(list(known), left_out=left_out)
             known.update(zip(known, rows, strict=True))
         return [
             np.array([tables[narrative.domain][w] for w in wordings])
