@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from elision.lattice import Parameters
 from elision.values.observations import Packer
+from elision.values.script import Script
 
 RTOL = 1e-9
 ATOL = 1e-12
@@ -83,3 +84,13 @@ def cases(draw, most_narratives=3, most_length=6, **limits):
     item = observations(model[1].shape[1])
     narrative = st.lists(item, max_size=most_length)
     return model, draw(st.lists(narrative, min_size=1, max_size=most_narratives))
+
+
+def row(states, told=0.8, loop=0.5):
+    """States in a row that tell an event of their own, may repeat themselves and be skipped."""
+    names = [f"s{k}" for k in range(states)]
+    ways = {"start": {names[0]: 1.0}}
+    for k, name in enumerate(names):
+        ahead = names[k + 1 : k + 4] or ["end"]
+        ways[name] = {name: loop} | dict.fromkeys(ahead, (1 - loop) / len(ahead))
+    return Script.build({name: {name: told, None: 1 - told} for name in names}, ways)

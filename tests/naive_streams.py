@@ -31,8 +31,8 @@ def share_of_row(row):
     return 1 / math.log(row + math.e - 1) - 1 / math.log(row + math.e)
 
 
-def capitals(reference, values, draws, *, binary):
-    """The capital of one column after each row: summed over all rows at which a bet may begin."""
+def odds_of_rows(reference, values, draws, *, binary):
+    """What each bet on one column pays at each row."""
     before = list(reference)
     odds = []
     for value, draw in zip(values, draws, strict=True):
@@ -40,6 +40,23 @@ def capitals(reference, values, draws, *, binary):
         share = (sum(before) + 0.5) / (len(before) + 1)
         odds.append(bets_on_share(p, share) if binary else bets_on_number(p))
         before.append(value)
+    return odds
+
+
+def best_beginnings(odds):
+    """For each row and bet, the most it would have had it begun at the best row, and that row."""
+    found = []
+    for row in range(1, len(odds) + 1):
+        bets = []
+        for bet in range(len(odds[0])):
+            since = [math.prod(each[bet] for each in odds[b - 1 : row]) for b in range(1, row + 1)]
+            bets.append((max(since), since))
+        found.append(bets)
+    return found
+
+
+def capitals(odds):
+    """The capital of one column after each row: summed over all rows at which a bet may begin."""
     found = []
     for row in range(1, len(odds) + 1):
         total = 0.0

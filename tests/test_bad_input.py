@@ -20,6 +20,7 @@ import commands
 import elision as el
 from bad_input import ASKING, NARRATIVES, READING, TELLINGS, WRITING
 from commands import files
+from models import row
 
 ROOT = Path(__file__).parents[1]
 GOOD = NARRATIVES["identical narratives"]
@@ -349,6 +350,19 @@ def test_home_cache_and_locale(here):
     assert status == 2
     assert err.isascii()
     assert err.count(b"\n") == 1
+
+
+def test_ctrl_c_is_heard_while_a_huge_question_is_answered(here):
+    row(2000).save("huge.json")
+    with commands.start("fill", "huge.json", "s0", "...", "s1999") as process:
+        time.sleep(2.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        begun = time.perf_counter()
+        out, err = process.communicate(timeout=commands.PATIENCE)
+    assert time.perf_counter() - begun < 5  # a second, where nothing else is at work
+    assert (process.returncode, out) == (130, b"")
+    assert err in (b"", b"elision: interrupted\n")
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])

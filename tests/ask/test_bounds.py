@@ -13,16 +13,7 @@ from elision.ask.engine.orders import beam_search
 from elision.ask.engine.told_chain import ToldChain
 from elision.ask.heard import Heard
 from elision.ask.telling import ahead, gaps, slots
-
-
-def row(states, told=0.8, loop=0.5):
-    """States in a row that tell an event of their own, may repeat themselves and be skipped."""
-    names = [f"s{k}" for k in range(states)]
-    ways = {"start": {names[0]: 1.0}}
-    for k, name in enumerate(names):
-        ahead = names[k + 1 : k + 4] or ["end"]
-        ways[name] = {name: loop} | dict.fromkeys(ahead, (1 - loop) / len(ahead))
-    return el.Script.build({name: {name: told, None: 1 - told} for name in names}, ways)
+from models import row
 
 
 @pytest.fixture(scope="module")

@@ -81,10 +81,14 @@ def test_capitals_are_those_of_the_twin(seed, binary):
     reference, values, draws = draw(5), draw(8), rng.random(8)
     grid = YES_OR_NO if binary else Grid(-9, 1.0, 100)
     test = ExchangeTest([grid], reference[:, None].astype(float), np.array([1e-300]))
-    expected = twin.capitals(reference.tolist(), values.tolist(), draws.tolist(), binary=binary)
-    for value, uniform, capital in zip(values, draws, expected, strict=True):
+    odds = twin.odds_of_rows(reference.tolist(), values.tolist(), draws.tolist(), binary=binary)
+    expected = zip(twin.capitals(odds), twin.best_beginnings(odds), strict=True)
+    for value, uniform, (capital, best) in zip(values, draws, expected, strict=True):
         assert test.see(np.array([[float(value)]]), np.array([[uniform]])) == (1, None)
         np.testing.assert_allclose(test.capital.mean(), capital, rtol=RTOL)
+        np.testing.assert_allclose(test.run[0], [most for most, _ in best], rtol=RTOL)
+        for began, (most, since) in zip(test.began[0].tolist(), best, strict=True):
+            assert since[began - 1] == pytest.approx(most, rel=RTOL)
 
 
 def test_every_bet_is_fair():
@@ -344,6 +348,14 @@ def with_sum(content, **changes):
     return ENVELOPE.sealed(json.dumps(raw))
 
 
+def with_watch(content, **changes):
+    return with_sum(content, watch=json.loads(content)["watch"] | changes)
+
+
+def with_test(content, **changes):
+    return with_watch(content, test=json.loads(content)["watch"]["test"] | changes)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -354,20 +366,18 @@ def with_sum(content, **changes):
         lambda content: b"\xff",
         lambda content: with_sum(content, version=2),
         lambda content: with_sum(content, format="elision-script"),
+        lambda content: with_sum(content, seen=-1),
+        lambda content: with_sum(content, due=2**63),
+        lambda content: with_watch(content, began=-1),
+        lambda content: with_watch(content, told=-1),
+        lambda content: with_watch(content, models=-1),
+        lambda content: with_watch(content, models=10**9),
         lambda content: with_sum(content, recent=[10**6]),
         lambda content: with_sum(content, recent=[-1]),
         lambda content: with_sum(content, watch=None),
-        lambda content: with_sum(content, watch=json.loads(content)["watch"] | {"watched": [99]}),
-        lambda content: with_sum(
-            content,
-            watch=json.loads(content)["watch"]
-            | {"test": json.loads(content)["watch"]["test"] | {"counts": [(0, 2000, 1)]}},
-        ),
-        lambda content: with_sum(
-            content,
-            watch=json.loads(content)["watch"]
-            | {"test": json.loads(content)["watch"]["test"] | {"capital": [[1.0]]}},
-        ),
+        lambda content: with_watch(content, watched=[99]),
+        lambda content: with_test(content, counts=[(0, 2000, 1)]),
+        lambda content: with_test(content, capital=[[1.0]]),
     ],
 )
 def test_a_damaged_file(tmp_path, learnings, damage):
