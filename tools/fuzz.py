@@ -1,6 +1,6 @@
 """Spoiled input for every reader, every file format and the command line, for as long as you like.
 
-    python tools/fuzz.py [TARGET ...] [--seconds N] [--seed S] [--list]
+    python tools/fuzz.py [TARGET ...] [--seconds N] [--seed S] [--jobs N] [--list]
 
 Each target works in a process of its own, so that one that crashes or hangs ends nothing else. What
 breaks is made as small as is quickly done, and kept in ``tests/data/fuzz/TARGET/``, where
@@ -16,6 +16,7 @@ import random
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from fuzzing import TARGETS  # noqa: E402 - after the path to it
-from fuzzing.trial import PATIENCE, BrokenError, tried  # noqa: E402
+from fuzzing.trial import LONGEST_WAIT, BrokenError, tried  # noqa: E402
 
 KEPT = ROOT / "tests" / "data" / "fuzz"
 MOST_KEPT = 5
@@ -148,12 +149,12 @@ def run(name: str, seconds: float, seed: int) -> Report:
             sends.close()
             last = Report()
             while process.is_alive() or receives.poll():
-                if receives.poll(2 * PATIENCE):
+                if receives.poll(60):
                     try:
                         last = receives.recv()
                     except EOFError:
                         break
-                elif time.monotonic() - begun > seconds + 4 * PATIENCE:
+                elif time.monotonic() - begun > seconds + 2 * LONGEST_WAIT:
                     process.kill()
             process.join()
             add(total, last)
@@ -183,6 +184,7 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     parser.add_argument("--seconds", type=float, default=60, help="for each target")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="targets at a time")
     parser.add_argument("--list", action="store_true", help="names of the targets")
     given = parser.parse_args()
     if given.list:
@@ -191,11 +193,13 @@ def main() -> None:
     unknown = [name for name in given.targets if name not in TARGETS]
     if unknown:
         parser.error(f"no target {unknown[0]!r}, expected some of {', '.join(TARGETS)}")
+    names = given.targets or list(TARGETS)
     broken = 0
-    for name in given.targets or TARGETS:
-        report = run(name, given.seconds, given.seed)
-        broken += sum(report.broken.values())
-        print(f"{name:10} {report}", flush=True)
+    with ThreadPoolExecutor(max(1, given.jobs)) as pool:
+        reports = pool.map(lambda name: run(name, given.seconds, given.seed), names)
+        for name, report in zip(names, reports, strict=True):
+            broken += sum(report.broken.values())
+            print(f"{name:10} {report}", flush=True)
     sys.exit(1 if broken else 0)
 
 

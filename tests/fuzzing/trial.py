@@ -15,7 +15,10 @@ SLOWEST = 5.0
 """Seconds of the processor that an input of some kilobytes may take."""
 
 PATIENCE = 30.0
-"""Seconds after which it is stopped, for it may be waiting."""
+"""Seconds of the processor after which it is stopped."""
+
+LONGEST_WAIT = 300.0
+"""Seconds by the clock after which it is stopped, for it may be waiting: others may be at work."""
 
 MOST_MEMORY = 512
 """Megabytes by which the most memory ever used may grow at one input."""
@@ -71,7 +74,7 @@ def _tried(target, content):
         if len(said.splitlines()) != 1 or len(said) > LONGEST_MESSAGE:
             raise BrokenError(f"a message that is not one short line: {said[:300]!r}") from error
     except _TooLateError:
-        raise BrokenError(f"more than {PATIENCE} seconds") from None
+        raise BrokenError(f"more than {PATIENCE} or {LONGEST_WAIT} seconds") from None
     except BrokenError:
         raise
     except BaseException as error:
@@ -90,10 +93,16 @@ def _limited():
     def stop(number, frame):
         raise _TooLateError
 
-    usual = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    limits = [
+        (signal.SIGPROF, signal.ITIMER_PROF, PATIENCE),
+        (signal.SIGALRM, signal.ITIMER_REAL, LONGEST_WAIT),
+    ]
+    usual = [signal.signal(heard, stop) for heard, _, _ in limits]
+    for _, timer, seconds in limits:
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, usual)
+        for (heard, timer, _), handler in zip(limits, usual, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(heard, handler)
