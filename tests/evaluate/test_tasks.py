@@ -287,6 +287,9 @@ def test_tables_over_all_corpora(measured):
         *(f"{errors[name]:.3f}" for name in whole["protocol"]["corpora"]),
         f"{np.mean(list(errors.values())):.3f}",
     ]
+    chance = shown["Expected calibration error"].rows[-1]
+    assert chance[0] == "default, by chance"
+    assert all(0 < float(value) < 0.5 for value in chance[2:])
     tasks = {(row[0], row[1]) for row in shown["Other tasks"].rows}
     fillers = [method for method in QUICK if method != "NGram"]
     assert tasks == {(task, method) for task in GAP_TASKS[1:] for method in fillers}

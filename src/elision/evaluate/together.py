@@ -9,6 +9,7 @@ import numpy as np
 from elision.evaluate import methods
 from elision.evaluate.cloze import TASKS
 from elision.evaluate.tables import markdown_table, percent, plain_text, points, probability
+from elision.pipeline.learning import DEFAULT
 from elision.terminal import printable
 
 if TYPE_CHECKING:
@@ -34,13 +35,7 @@ def tables_together(result: Result) -> list[Shown]:
     found = [
         _by_corpus(result, "Top-1", "top1", percent, "Accuracy in percent, mean over domains."),
         _comparisons(result),
-        _by_corpus(
-            result,
-            "Expected calibration error",
-            "ece",
-            "{:.3f}".format,
-            "Over all domains and seeds of a corpus; the less the better.",
-        ),
+        _calibration(result),
         _by_corpus(
             result, "Log-loss", "log_loss", "{:.3f}".format, "Mean over domains; less is better."
         ),
@@ -60,6 +55,53 @@ def _by_corpus(
     corpora = result["protocol"]["corpora"]
     rows = _matrix(result["summary"], corpora, measure, write)
     return Shown(title, _heads(["Method", "r"], corpora), rows, {0}, note)
+
+
+def _calibration(result: Result) -> Shown:
+    """The calibration error, and what chance alone would make of it for the default."""
+    corpora = result["protocol"]["corpora"]
+    ours: dict[str, list[Row]] = {}
+    for row in result.get("reliability", []):
+        if row["method"] == DEFAULT:
+            ours.setdefault(row["corpus"], []).append(row)
+    by_chance = [
+        {"corpus": corpus, "method": f"{DEFAULT}, by chance", "batch": None, "ece": error}
+        for corpus, error in ((corpus, chance_error(bins)) for corpus, bins in ours.items())
+    ]
+    note = (
+        "Over all domains and seeds of a corpus; the less the better. So few narratives have an"
+        " error by chance alone, which is given for the confidence of the default."
+    )
+    rows = _matrix([*result["summary"], *by_chance], corpora, "ece", "{:.3f}".format)
+    heads = _heads(["Method", "r"], corpora)
+    return Shown("Expected calibration error", heads, rows, {0}, note)
+
+
+def chance_error(bins: Sequence[Row]) -> float:
+    """The calibration error that is to be expected of answers that are right as often as they say.
+
+    It is not 0 but for infinitely many answers: in each bin the share of right ones differs from
+    the mean confidence by chance, about normally.
+
+    Parameters
+    ----------
+    bins
+        How many narratives fall into each, and the mean confidence there.
+
+    Examples
+    --------
+    >>> bins = [{"narratives": 100, "confidence": 0.85}, {"narratives": 50, "confidence": 0.25}]
+    >>> round(chance_error(bins), 4)
+    0.0353
+    >>> rng = np.random.default_rng(0)
+    >>> rates = [rng.binomial([100, 50], [0.85, 0.25]) / [100, 50] for _ in range(2000)]
+    >>> drawn = np.abs(np.array(rates) - [0.85, 0.25]) @ [2 / 3, 1 / 3]
+    >>> round(float(drawn.mean()), 3)
+    0.035
+    """
+    number = np.array([row["narratives"] for row in bins], float)
+    sure = np.array([row["confidence"] for row in bins])
+    return float(np.sqrt(2 / np.pi * number * sure * (1 - sure)).sum() / max(number.sum(), 1))
 
 
 NOTES = {
