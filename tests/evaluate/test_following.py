@@ -27,7 +27,7 @@ from elision.evaluate.following_alarms import (
     judged,
     limit,
 )
-from elision.evaluate.following_many import Named, identify_figures, naive_bayes
+from elision.evaluate.following_many import Named, identify_figures, identify_table, naive_bayes
 
 TOLD = ["abcd", "abdc", "acd", "bcd", "abcd", "aabcd"]
 
@@ -234,7 +234,8 @@ def test_naive_bayes_by_hand():
 def test_refusals_by_hand():
     own = [Named(True, 0.9, none, none > 0.5) for none in np.linspace(0, 0.6, 20)]
     foreign = [Named(False, 0.5, none, none > 0.5) for none in (0.55, 0.58, 0.9, 0.1)]
-    run = {1: {"own": own, "foreign": foreign, "bayes": (0.5, 0.1)}}
+    domains = ["tea", "tea", "cake", "cake"]
+    run = {1: {"own": own, "foreign": foreign, "bayes": (0.5, 0.1), "domains": domains}}
     (row,) = identify_figures([run, run])
     assert row["tellings"] == 40
     assert row["accuracy"] == 1
@@ -244,6 +245,9 @@ def test_refusals_by_hand():
     # One in twenty is above 0.568.
     assert row["threshold"] == pytest.approx(0.6 * 18 / 19)
     assert row["foreign_above"] == 0.5
+    assert row["foreign_by_activity"] == {"tea": 0.5, "cake": 0.5}
+    said = identify_table({"identified": [row]}).splitlines()[-1]
+    assert "cake 50.0, tea 50.0 below 90%, the other 0 of 2 above" in said
     assert row["bayes_accuracy"] == 0.5
 
 

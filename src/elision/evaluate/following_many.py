@@ -13,7 +13,7 @@ import numpy as np
 from elision.evaluate.cloze import calibration_error
 from elision.evaluate.following_alarms import RATES, limit, share_of
 from elision.evaluate.identifying import SMOOTHINGS, bag
-from elision.evaluate.tables import markdown_table, percent_or_dash
+from elision.evaluate.tables import markdown_table, percent_or_dash, plain_text
 from elision.values.corpus import Corpus
 from elision.values.library import Library
 
@@ -28,6 +28,10 @@ EVENTS = (1, 2, 3, 5, None)
 
 MOST_READ = 10
 """Tellings of sentences in a domain that are identified: each time all sentences are read anew."""
+
+
+SELDOM = 0.9
+"""Activities that are refused less often when they are missing are named."""
 
 
 class Named(NamedTuple):
@@ -112,7 +116,8 @@ def identify(
             bayes = naive_bayes(train, heard, [one.domain for one in asked])
             own = [home[id(one)][count] for one in asked]
             foreign = [away[id(one)][count] for one in asked]
-            found[count] = {"own": own, "foreign": foreign, "bayes": bayes}
+            domains = [one.domain for one in asked]
+            found[count] = {"own": own, "foreign": foreign, "bayes": bayes, "domains": domains}
     return found
 
 
@@ -127,6 +132,10 @@ def identify_figures(runs: Sequence[dict[int | None, dict[str, Any]]]) -> list[d
         foreign = [one for run in some for one in run["foreign"]]
         sure, right = np.array([one.sure for one in own]), np.array([one.right for one in own])
         refusal = limit([one.none for one in own], RATES[0])
+        domains = [name for run in some for name in run["domains"]]
+        by_activity: dict[str, list[bool]] = {}
+        for name, one in zip(domains, foreign, strict=True):
+            by_activity.setdefault(name, []).append(one.none > refusal)
         rows.append(
             {
                 "events": count,
@@ -139,6 +148,7 @@ def identify_figures(runs: Sequence[dict[int | None, dict[str, Any]]]) -> list[d
                 "foreign_refused": share_of([one.refused for one in foreign]),
                 "threshold": refusal,
                 "foreign_above": share_of([one.none > refusal for one in foreign]),
+                "foreign_by_activity": {n: share_of(some) for n, some in by_activity.items()},
             }
         )
     return rows
@@ -163,4 +173,15 @@ def identify_table(result: dict[str, Any]) -> str:
         ]
         for row in result["identified"]
     ]
-    return f"{said}\n\n{markdown_table(heads, lines, set())}"
+    return f"{said}\n\n{markdown_table(heads, lines, set())}\n\n{_least_refused(result)}"
+
+
+def _least_refused(result: dict[str, Any]) -> str:
+    """Activities whose tellings are taken for others when they are missing, at the end."""
+    shares = result["identified"][-1]["foreign_by_activity"]
+    low = sorted((share, name) for name, share in shares.items() if share < SELDOM)
+    told = ", ".join(f"{plain_text(name)} {percent_or_dash(share)}" for share, name in low)
+    return (
+        f"All told, refused at {RATES[0]:.0%}, by activity: {told or 'none'} below {SELDOM:.0%},"
+        f" the other {len(shares) - len(low)} of {len(shares)} above."
+    )
