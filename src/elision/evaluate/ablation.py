@@ -28,6 +28,7 @@ from elision.evaluate import workers
 from elision.evaluate.bench import _domains, _task
 from elision.evaluate.cloze import HiddenOutcome, judge, learn, measure_learned, other_task
 from elision.evaluate.names import corpus_names
+from elision.learn.held_out import hold_out
 from elision.learn.learner import ScriptLearner
 from elision.learn.missing import learn_missing
 from elision.learn.sem import SEMHMM
@@ -73,10 +74,11 @@ def measure_split(split: Split) -> Figures:
         script = SEMHMM(score="marginal", events=one.events, random_state=split.seed, **SEARCH)
         script.fit(one.train)
         whole = learn(ScriptLearner(events=one.events, random_state=split.seed), one)
-        heard = one.train if one.train_heard is None else one.train_heard
         learners = {
             name: _with_telling(whole, model)
-            for name, model in telling_models(heard, whole.events_, split.seed).items()
+            for name, model in telling_models(
+                one.train, whole.events_, split.seed, heard=one.train_heard
+            ).items()
         }
         found = {name: _figures(learner, tasks) for name, learner in learners.items()}
         answers = pooled(learners["all"].predict_gap(one.gaps), script.predict_gap(one.gaps))
@@ -92,16 +94,28 @@ def measure_split(split: Split) -> Figures:
 
 
 def telling_models(
-    narratives: Sequence[Sequence[str]], events: Sequence[str], seed: int
+    narratives: Sequence[Sequence[str]],
+    events: Sequence[str],
+    seed: int,
+    *,
+    heard: Sequence[Sequence[str]] | None = None,
 ) -> dict[str, TellingModel]:
     """The whole telling model, its forward chain alone, and one without each feature."""
     number = {event: o for o, event in enumerate(events)}
-    told = [tuple(number[event] for event in one) for one in narratives]
-    whole = learn_telling(told, events, random_state=seed)
+
+    def numbered(some: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:
+        return [tuple(number[event] for event in one) for one in some]
+
+    told = numbered(narratives)
+    other = None if heard is None else numbered(heard)
+    whole = learn_telling(told, events, heard=other, random_state=seed)
     models = {"all": whole, "forward only": TellingModel(events, whole.forward)}
     for name in FEATURES:
-        models[f"without {name}"] = learn_telling(told, events, without=[name], random_state=seed)
-    missing = learn_missing(told, events, random_state=seed)
+        models[f"without {name}"] = learn_telling(
+            told, events, heard=other, without=[name], random_state=seed
+        )
+    held_out = hold_out(told, events, heard=other, random_state=seed)
+    missing = learn_missing(told, events, held_out=held_out, random_state=seed)
     return {name: model.with_missing(missing) for name, model in models.items()}
 
 

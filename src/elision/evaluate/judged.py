@@ -6,8 +6,9 @@
 the wrong one. Here the corpora have both ``steps`` and ``events``. Types are found in the sentences
 of 60 % of the tellings, without their labels; from each other telling one sentence is removed, and
 right is who names its label: a type stands for the labels that its training sentences have.
-*default* is what ``elision learn`` does; *types as grouped* learns the telling model of the types
-that the training sentences were grouped with; *LogisticGap* is logistic regression on these.
+*default* is what ``elision learn`` does, which learns the telling model of the types that the
+training sentences were grouped with and of those that each is heard as; *types as grouped* learns
+it of the former alone; *LogisticGap* is logistic regression on these.
 """
 
 from __future__ import annotations

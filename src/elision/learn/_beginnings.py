@@ -57,7 +57,7 @@ def grow(
     narratives: Sequence[Sequence[int]],
     folds: Sequence[int],
     size: int,
-    often: Sequence[int] | None = None,
+    often: Sequence[float] | None = None,
 ) -> Beginnings:
     """Grow the trees of narratives of event numbers, each of which came so often.
 

@@ -31,11 +31,16 @@ class HeldOut(NamedTuple):
 
 
 def hold_out(
-    narratives: Sequence[Sequence[int]], events: Sequence[str], *, random_state: int = 0
+    narratives: Sequence[Sequence[int]],
+    events: Sequence[str],
+    *,
+    heard: Sequence[Sequence[int]] | None = None,
+    random_state: int = 0,
 ) -> list[HeldOut]:
     """Learn models without a part of the narratives each.
 
-    Few narratives are all held out, part by part; of many, one part is.
+    Few narratives are all held out, part by part; of many, one part is. Where they are heard in
+    another way, models are learned of both, and the narratives held out are those heard.
     """
     order = np.random.default_rng([random_state, 2]).permutation(len(narratives))
     parts = np.array_split(order, FOLDS)
@@ -46,6 +51,11 @@ def hold_out(
         out = set(part.tolist())
         seen = [tuple(one) for k, one in enumerate(narratives) if k not in out]
         if out and seen:
-            model = learn_telling(seen, events, random_state=random_state)
-            found.append(HeldOut(model, seen, [tuple(narratives[k]) for k in part.tolist()]))
+            also = None
+            if heard is not None:
+                also = [tuple(one) for k, one in enumerate(heard) if k not in out]
+            model = learn_telling(seen, events, heard=also, random_state=random_state)
+            asked = narratives if heard is None else heard
+            held_out = [tuple(asked[k]) for k in part.tolist()]
+            found.append(HeldOut(model, [*seen, *(also or ())], held_out))
     return found

@@ -116,7 +116,8 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         heard
             The same narratives as others like them will be heard when questions are asked, if that
             is not the same: sentences mapped to events one by one, which goes wrong now and then.
-            What answers about tellings is learned from these, the script from ``X``.
+            The script is learned from ``X``, and what answers about tellings from both: from these
+            as far as they agree with ``X``.
         """
         if isinstance(X, PackedCorpus):
             if heard is not None:
@@ -163,7 +164,8 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         number = {event: o for o, event in enumerate(self.events_)}
         numbered = {one: tuple(number[event] for event in one) for one in set(every)}
         told = [numbered[one] for one in narratives]
-        heard_so = [numbered[one] for one in heard]
+        other = None if heard is narratives else [numbered[one] for one in heard]
+        heard_so = told if other is None else other
         stage = iter(STAGES)
         self._begin(next(stage))
         outline = learn_outline(
@@ -179,9 +181,9 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
             with one_blas_thread():
                 self._begin(next(stage))
-                telling = learn_telling(heard_so, self.events_, random_state=seed)
+                telling = learn_telling(told, self.events_, heard=other, random_state=seed)
                 self._begin(next(stage))
-                held_out = hold_out(heard_so, self.events_, random_state=seed)
+                held_out = hold_out(told, self.events_, heard=other, random_state=seed)
                 missing = learn_missing(
                     heard_so, self.events_, held_out=held_out, random_state=seed
                 )

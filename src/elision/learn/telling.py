@@ -10,7 +10,7 @@ priors and are found by L-BFGS on all beginnings of all narratives.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -85,6 +85,7 @@ def learn_telling(
     narratives: Sequence[Sequence[int]],
     events: Sequence[str],
     *,
+    heard: Sequence[Sequence[int]] | None = None,
     backward: bool = True,
     without: Collection[str] = (),
     random_state: int = 0,
@@ -97,6 +98,9 @@ def learn_telling(
         The tellings.
     events
         Names of the events.
+    heard
+        The same tellings as others like them will be heard, if that is not the same. They count as
+        far as they agree with the tellings (`agreement`), and the tellings themselves for the rest.
     backward
         Whether to learn a second chain, which tells from the end.
     without
@@ -110,19 +114,28 @@ def learn_telling(
     TellingModel(3 events, both directions)
     """
     rng = np.random.default_rng(random_state)
-    kinds = find_kinds(narratives, len(events))
+    versions, weights = [narratives], [1.0]
+    if heard is not None:
+        trust = agreement(narratives, heard)
+        versions, weights = [heard, narratives], [trust, 1 - trust]
+    kinds = find_kinds([one for version in versions for one in version], len(events))
     names = events
     if kinds is not None:
-        narratives = [kinds.of[list(one)].tolist() for one in narratives]
+        versions = [[kinds.of[list(one)].tolist() for one in version] for version in versions]
         names = names_of(kinds, events)
-    narratives = _some(narratives, len(names) + 1, rng, MOST_CELLS if kinds is None else FEW_CELLS)
-    folds = np.empty(len(narratives), np.int64)
-    number = max(1, min(FOLDS, len(narratives)))
-    folds[rng.permutation(len(narratives))] = np.arange(len(narratives)) % number
+    most = MOST_CELLS if kinds is None else FEW_CELLS
+    chosen = _some(versions, len(names) + 1, rng, most)
+    number = max(1, min(FOLDS, len(chosen)))
+    folds = np.empty(len(chosen), np.int64)
+    folds[rng.permutation(len(chosen))] = np.arange(len(chosen)) % number
     # Identical narratives of one fold once: a log of many cases often has few variants.
-    counted = Counter(zip(map(tuple, narratives), folds.tolist(), strict=True))
-    different, of_fold = zip(*counted, strict=True) if counted else ((), ())
-    often = list(counted.values())
+    counted: defaultdict[tuple[tuple[int, ...], int], float] = defaultdict(float)
+    for version, weight in zip(versions, weights, strict=True):
+        for k, fold in zip(chosen, folds.tolist(), strict=True):
+            counted[tuple(version[k]), fold] += weight
+    weighed = {one: weight for one, weight in counted.items() if weight > 0}
+    different, of_fold = zip(*weighed, strict=True) if weighed else ((), ())
+    often = list(weighed.values())
     words = shared_words(names)
     found: list[Chain | None] = [None, None]
 
@@ -135,17 +148,34 @@ def learn_telling(
     return TellingModel(events, forward, other, kinds=kinds)  # type: ignore[arg-type]
 
 
+def agreement(narratives: Sequence[Sequence[int]], heard: Sequence[Sequence[int]]) -> float:
+    """Share of what narratives tell that is heard in them.
+
+    Examples
+    --------
+    >>> agreement([(0, 1, 1), (2,)], [(1, 0), (3, 3)])
+    0.5
+    """
+    told = sum(map(len, narratives))
+    both = sum(
+        (Counter(one) & Counter(other)).total()
+        for one, other in zip(narratives, heard, strict=True)
+    )
+    return both / told if told else 1.0
+
+
 def _some(
-    narratives: Sequence[Sequence[int]], symbols: int, rng: np.random.Generator, most: int
-) -> Sequence[Sequence[int]]:
-    """All narratives, or a random part with as many beginnings as fit the memory."""
-    beginnings = np.array([len(one) + 1 for one in narratives])
+    versions: Sequence[Sequence[Sequence[int]]], symbols: int, rng: np.random.Generator, most: int
+) -> list[int]:
+    """Places of all narratives, or of a random part with as many beginnings as fit the memory."""
+    lengths = [[len(one) + 1 for one in version] for version in versions]
+    beginnings = np.array(lengths, np.int64).sum(axis=0)
     if int(beginnings.sum()) * symbols <= most:
-        return narratives
-    order = rng.permutation(len(narratives))
+        return list(range(len(beginnings)))
+    order = rng.permutation(len(beginnings))
     kept = np.cumsum(beginnings[order]) * symbols <= most
     kept[0] = True
-    return [narratives[k] for k in np.sort(order[kept]).tolist()]
+    return np.sort(order[kept]).tolist()  # type: ignore[no-any-return]
 
 
 def _learn_chain(
@@ -153,7 +183,7 @@ def _learn_chain(
     folds: Sequence[int],
     words: NDArray[np.float64],
     without: Collection[str],
-    often: Sequence[int] | None = None,
+    often: Sequence[float] | None = None,
 ) -> Chain:
     tree = grow(narratives, folds, len(words), often)
     histories = find_histories(tree)
