@@ -287,6 +287,8 @@ def test_tables_over_all_corpora(measured):
         *(f"{errors[name]:.3f}" for name in whole["protocol"]["corpora"]),
         f"{np.mean(list(errors.values())):.3f}",
     ]
+    bare = together.tables_together({**whole, "summary": []})  # one corpus, shown elsewhere
+    assert "Expected calibration error" not in [one.title for one in bare]
     chance = shown["Expected calibration error"].rows[-1]
     assert chance[0] == "default, by chance"
     assert all(0 < float(value) < 0.5 for value in chance[2:])

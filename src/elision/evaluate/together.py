@@ -61,7 +61,7 @@ def _calibration(result: Result) -> Shown:
     """The calibration error, and what chance alone would make of it for the default."""
     corpora = result["protocol"]["corpora"]
     ours: dict[str, list[Row]] = {}
-    for row in result.get("reliability", []):
+    for row in result.get("reliability", []) if result["summary"] else []:
         if row["method"] == DEFAULT:
             ours.setdefault(row["corpus"], []).append(row)
     by_chance = [
