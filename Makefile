@@ -45,7 +45,7 @@ fuzz: $(VENV)/.installed-dev
 # Half a minute each while other tests run, when these have nothing to do; said when all are through.
 fuzz-beside: $(VENV)/.installed-dev
 	@mkdir -p build
-	@nice -n 19 $(BIN)/python tools/fuzz.py --seconds 30 --jobs 2 > build/fuzz.log 2>&1; \
+	@nice -n 19 $(BIN)/python tools/fuzz.py --seconds 30 --jobs 4 > build/fuzz.log 2>&1; \
 		status=$$?; cat build/fuzz.log; exit $$status
 
 # Small faults put into copies of the code: would the tests of their AREAS notice? All areas by default.

@@ -187,7 +187,7 @@ def test_a_narrative_can_be_too_long(refused, elision):
 
 
 def test_no_memory(refused, monkeypatch):
-    def fit(*_):
+    def fit(*_, **__):
         raise MemoryError("Unable to allocate 74.5 GiB")
 
     monkeypatch.setattr(el.ScriptLearner, "fit", fit)

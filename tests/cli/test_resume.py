@@ -179,10 +179,10 @@ def test_the_default_keeps_complete_scripts_and_no_progress(elision, monkeypatch
     learn = ("learn", "stories.jsonl", "-o", "folder")
     fit = el.ScriptLearner.fit
 
-    def interrupted(learner, narratives):
+    def interrupted(learner, narratives, **options):
         if learner.title == "b":
             raise KeyboardInterrupt
-        return fit(learner, narratives)
+        return fit(learner, narratives, **options)
 
     with monkeypatch.context() as patched:
         patched.setattr(el.ScriptLearner, "fit", interrupted)

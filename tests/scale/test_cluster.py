@@ -38,14 +38,18 @@ STORY = [f"step {number}" for number in range(12)]
 
 @pytest.fixture(scope="module")
 def two_processes():
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        distributed.LocalCluster(
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+        cluster = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as found,
-    ):
-        yield found
+        )
+        try:
+            with distributed.Client(cluster, set_as_default=False) as found:
+                yield found
+        finally:
+            with contextlib.suppress(
+                AssertionError
+            ):  # distributed's, of a worker that is just being started
+                cluster.close()
 
 
 @pytest.fixture
@@ -241,17 +245,18 @@ def test_a_run_goes_on_after_its_scheduler_was_lost(elision, cluster, doomed, af
     address, scheduler = doomed
     seen = after(3, scheduler.kill)
     err = commands.refused(elision(*LEARN, "there", "--dask", address))
+    done = len(seen)
+    assert 3 <= done < 6  # one may have been under way to us
     assert err == (
         f"elision: the scheduler at {address} was lost"
-        " (3 of 6 domains are complete, --resume goes on with the others)\n"
+        f" ({done} of 6 domains are complete, --resume goes on with the others)\n"
     )
-    assert len(seen) == 3
     Path("there/story-1.json").unlink()
     with Path("there/elision.progress").open("a") as file:
         file.write('{"domain": "story 3", "lear')  # cut off
     status, _, err = elision(*LEARN, "there", "--dask", cluster, "--resume")
     assert (status, err) == (0, "")
-    assert sum(len(done) for done in seen[3:]) == 4
+    assert sum(map(len, seen[done:])) == 6 - done + 1
     assert scripts("there") == scripts("here")
     assert files("there") == files("here")
 
