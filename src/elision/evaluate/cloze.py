@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from elision.values.observations import Observation
 
 TEST_SHARE = 0.4
-LEAST_WEIGHT = 0.1
-"""Of the likeliest type of a sentence; types with a smaller share of it are left out."""
-
 LEAST_EVENTS = 2
 TIE = 1e-12
 """Probabilities nearer than this are tied, and the answer loses every tie."""
@@ -205,18 +202,12 @@ def make_text_task(
     known = set(vocabulary)
     heard: list[list[Observation]] = [
         [
-            None if event is None else _likely(one, known)
+            None if event is None else {e: share for e, share in one.items() if e in known}
             for event, one in zip(gap, weights, strict=True)
         ]
         for gap, weights in zip(task.gaps, weighed, strict=True)
     ]
     return replace(task, heard=heard, train_heard=told_heard)
-
-
-def _likely(weights: dict[str, float], known: set[str]) -> dict[str, float]:
-    """The weights of the likely types alone: few tellings are then to be weighed for a gap."""
-    least = LEAST_WEIGHT * max(share for event, share in weights.items() if event in known)
-    return {event: share for event, share in weights.items() if event in known and share >= least}
 
 
 def _mapped(
