@@ -280,6 +280,14 @@ def test_choices_bundles_and_repeats(read):
         assert not accepts(net, ["enter", *wrong.split()])
 
 
+def test_weights_are_written_to_twelve_digits():
+    """The last digits of a sum differ from machine to machine; files should not."""
+    outline = learn_outline([[0, 1, 2]] * 4 + [[0, 2]], ["ring", "walk", "open"])
+    weights = re.findall(r'key="weight">([^<]+)<', outline_pnml(outline))
+    digits = [weight.partition("e")[0].replace(".", "").strip("0") for weight in weights]
+    assert 0 < max(map(len, digits)) <= 12
+
+
 def test_tellings_that_an_outline_was_learned_from():
     names = ["enter", "greet", "search", "ask", "borrow", "leave"]
     numbers = {name: number for number, name in enumerate(names)}

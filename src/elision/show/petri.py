@@ -80,7 +80,7 @@ class _Net:
             '<property key="distributionType">IMMEDIATE</property>'
             '<property key="priority">1</property>'
             f'<property key="invisible">{str(hidden).lower()}</property>'
-            f'<property key="weight">{weight!r}</property></toolspecific>'
+            f'<property key="weight">{weight:.12g}</property></toolspecific>'
         )
         shown = _name(name if label is None else label)
         self._parts.append(f'<transition id="{name}">{shown}{invisible}{stochastic}</transition>')
