@@ -282,7 +282,8 @@ def test_choices_bundles_and_repeats(read):
 
 def test_weights_are_written_to_twelve_digits():
     """The last digits of a sum differ from machine to machine; files should not."""
-    outline = learn_outline([[0, 1, 2]] * 4 + [[0, 2]], ["ring", "walk", "open"])
+    told = [[0, 1, 2, 3]] * 7 + [[0, 2], [1, 3, 2], [0, 3]]
+    outline = learn_outline(told, ["ring", "walk", "open", "greet"])
     weights = re.findall(r'key="weight">([^<]+)<', outline_pnml(outline))
     digits = [weight.partition("e")[0].replace(".", "").strip("0") for weight in weights]
     assert 0 < max(map(len, digits)) <= 12
