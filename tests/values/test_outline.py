@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import re
 from functools import cached_property
 from itertools import pairwise
 
@@ -345,3 +346,58 @@ def test_a_step_told_is_one_of_its_event(told):
     places = [place for place, event in enumerate(told) if event == "knock"]
     if any(b - a > 1 for a, b in pairwise(places)):
         assert {found[place] for place in places} == {0, 2}
+
+
+# In words
+
+
+@st.composite
+def partial_orders(draw):
+    """Eight steps at most, some of them after some others."""
+    n = draw(st.integers(2, 8))
+    place = draw(st.permutations(range(n)))
+    pairs = [(place[a], place[b]) for b in range(n) for a in range(b)]
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True))
+    return outline_of([step(f"s{number}") for number in range(n)], singles(n), chosen)
+
+
+def said_order(outline):
+    """The order that the words of an outline give, line by line, read as a person would."""
+    after, block, done, free_block = {}, [], set(), False
+    for line in str(outline).splitlines()[1:]:
+        numbered, words = line[:2].strip(), line[4:].strip()
+        if numbered:
+            done |= set(block)
+            block, free_block = [], words.startswith("in any order")
+        if words.startswith(("in any order", "in this order")):
+            continue
+        said, _, aside = words.partition(";")
+        for place, part in enumerate(said.split(", then ")):
+            name = part.partition(" (")[0]
+            above = set(block) if not free_block else set()
+            if place:
+                above = {block[-1]}
+            elif aside.startswith(" before or after "):
+                above -= set(re.findall(r"s\d", aside))
+            elif aside.startswith(" at any time after "):
+                above = set(re.findall(r"s\d", aside))
+            elif aside:
+                assert aside == " at any time before what follows"
+                above = set()
+            after[name] = done | above
+            block.append(name)
+    for _ in after:
+        after = {name: some.union(*(after[one] for one in some)) for name, some in after.items()}
+    return after
+
+
+@given(partial_orders())
+def test_words_say_the_whole_order(outline):
+    blocks_within_blocks = re.compile(r"^ {4,}(in|then|first) ", re.MULTILINE)
+    assume(not blocks_within_blocks.search(str(outline)))
+    names = [one.name for one in outline.steps]
+    expected = {
+        name: {other for a, other in enumerate(names) if outline.order[a, b]}
+        for b, name in enumerate(names)
+    }
+    assert said_order(outline) == expected

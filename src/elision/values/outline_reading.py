@@ -17,7 +17,7 @@ SURE = 0.8
 """Probability from which on words take something for certain."""
 
 FEW = 2
-"""Steps that one may come before or after, that are named at most."""
+"""Lines above that a step may come before or after, that are named at most."""
 
 OFTEN = 0.2
 """Probability of being told again from which on a step is said to repeat."""
@@ -57,7 +57,7 @@ def lines(outline: Outline) -> list[Line]:
     Steps that nothing stands beside are numbered items. Several between which no order is known are
     one item, "in any order"; steps told seldom stand under the item that they come after.
     """
-    units = range(len(outline.units))
+    units = _in_order(outline)
     main = [u for u in units if is_main(outline, u)]
     parts = _parts(outline, main)
     seldom: dict[int, list[int]] = {}
@@ -100,6 +100,16 @@ def described(step: Step, unsaid: float) -> str:
     return f"{step.name} ({', '.join(notes)})"
 
 
+def _in_order(outline: Outline) -> list[int]:
+    """The units as they stand, but for those that stand before something they come after."""
+    left, found = list(range(len(outline.units))), list[int]()
+    while left:
+        ready = next(u for u in left if not outline.order[left, u].any())
+        left.remove(ready)
+        found.append(ready)
+    return found
+
+
 def _parts(outline: Outline, main: list[int]) -> list[list[int]]:
     """Cut the list where everything before comes before everything after."""
     parts: list[list[int]] = []
@@ -117,9 +127,9 @@ def _threads(outline: Outline, part: list[int]) -> list[list[int]]:
     threads: list[list[int]] = []
     for unit in part:
         touching = [one for one in threads if any(related[unit, other] for other in one)]
-        merged = sorted([unit, *(other for one in touching for other in one)])
+        merged = sorted([unit, *(other for one in touching for other in one)], key=part.index)
         threads = [one for one in threads if one not in touching] + [merged]
-    return sorted(threads)
+    return sorted(threads, key=lambda one: part.index(one[0]))
 
 
 def _is_chain(outline: Outline, thread: list[int]) -> bool:
@@ -134,7 +144,7 @@ def _item(
         return _unit(outline, number, indent, part[0], then=then)
     threads = _threads(outline, part)
     if len(threads) == 1:
-        found = [Line(number, indent, then + "in about this order", tuple(part))]
+        found = [Line(number, indent, then + "in this order, unless said otherwise", tuple(part))]
         for unit in part:
             found += _unit(outline, None, indent + 1, unit, aside=_aside(outline, unit, part))
         return found
@@ -158,32 +168,29 @@ def _thread(outline: Outline, thread: list[int], indent: int) -> list[Line]:
 
 
 def _aside(outline: Outline, unit: int, part: list[int]) -> str:
-    """Which others of its part a unit may come before as well as after."""
-    related = outline.order | outline.order.T
-    free = [_name(outline, v) for v in part if v != unit and not related[unit, v]]
+    """Which of the lines above a unit need not come after; nothing where it comes after all.
+
+    With what the other lines say, this is the whole order of the part.
+    """
+    above = part[: part.index(unit)]
+    earlier = [v for v in above if outline.order[v, unit]]
+    free = [v for v in above if v not in earlier]
     if not free:
         return ""
     if len(free) <= FEW:
-        return f"; before or after {_listed(free)}"
-    earlier = [_name(outline, v) for v in part if outline.covers[v, unit]]
-    later = [_name(outline, v) for v in part if outline.covers[unit, v]]
-    words = [
-        f"after {_listed(earlier)}" if earlier else "",
-        f"before {_listed(later)}" if later else "",
-    ]
-    return (
-        "; at any time " + " and ".join(word for word in words if word)
-        if any(words)
-        else "; at any time"
-    )
+        return f"; before or after {_listed([_name(outline, v) for v in free], 'or')}"
+    last = [v for v in earlier if not any(outline.order[v, w] for w in earlier)]
+    if not last:
+        return "; at any time before what follows"
+    return f"; at any time after {_listed([_name(outline, v) for v in last], 'and')}"
 
 
 def _name(outline: Outline, unit: int) -> str:
     return " or ".join(outline.steps[branch[0]].name for branch in outline.units[unit].branches)
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+def _listed(names: list[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def _is_plain(unit: Unit) -> bool:
