@@ -379,10 +379,10 @@ def said_order(outline):
                 above = {block[-1]}
             elif aside.startswith(" before or after "):
                 above -= set(re.findall(r"s\d", aside))
-            elif aside.startswith(" at any time after "):
+            elif aside.startswith(" or at any earlier time after "):
                 above = set(re.findall(r"s\d", aside))
             elif aside:
-                assert aside == " at any time before what follows"
+                assert aside == " or at any earlier time"
                 above = set()
             after[name] = done | above
             block.append(name)

@@ -181,8 +181,8 @@ def _aside(outline: Outline, unit: int, part: list[int]) -> str:
         return f"; before or after {_listed([_name(outline, v) for v in free], 'or')}"
     last = [v for v in earlier if not any(outline.order[v, w] for w in earlier)]
     if not last:
-        return "; at any time before what follows"
-    return f"; at any time after {_listed([_name(outline, v) for v in last], 'and')}"
+        return "; or at any earlier time"
+    return f"; or at any earlier time after {_listed([_name(outline, v) for v in last], 'and')}"
 
 
 def _name(outline: Outline, unit: int) -> str:
