@@ -561,6 +561,12 @@ def test_lines_fit(name, room, lines):
         assert text.replace(" ", "").startswith(whole[:-1])
 
 
+def test_a_share_is_not_broken_where_its_space_can_be():
+    text = "W Valideren aanvraag\N{NO-BREAK SPACE}16%"
+    assert words.wrapped(text, 90, 12.0, lines=4)[-2:] == ["aanvraag", "16%"]
+    assert words.wrapped(text, 140, 12.0, lines=4)[-1] == "aanvraag\N{NO-BREAK SPACE}16%"
+
+
 def test_widths_are_not_below_those_of_a_wide_font():
     pytest.importorskip("matplotlib")
     from matplotlib.font_manager import FontProperties

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elision.show._outline_rows import Aside
-from elision.show.words import percent
+from elision.show.words import TIED, percent
 from elision.values.outline_reading import MAIN, SURE
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ RARE = (MAIN, 0.25, 0.3, 0.35)
 RARE_BRANCH = 0.5
 """Branches may be so many times rarer and still be drawn."""
 
-TIED = "\N{NO-BREAK SPACE}"
 RARE_BESIDE = 0.5
 """Nothing is rare that is told more than this times as often as the most told step."""
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LONGEST = 400
 """Characters of a text that are looked at to break it into lines."""
@@ -12,6 +16,7 @@ MOST_MARKS = 3
 
 ELLIPSIS = "…"
 BREAKS = " _-/.,:;"
+TIED = "\N{NO-BREAK SPACE}"
 JOINER = "\u200d"
 _KEPT_FORMATS = {"\u200c", JOINER}
 _NO_NAME = "\N{REPLACEMENT CHARACTER}"
@@ -115,12 +120,18 @@ def clusters(text: str) -> list[str]:
     return parts
 
 
+def _after(characters: Sequence[str], breaks: str) -> list[int]:
+    """The places after any of the breaks."""
+    return [at for at, character in enumerate(characters, start=1) if character in breaks]
+
+
 def wrapped(
     text: str, room: float, size: float, *, bold: bool = False, lines: int = 2
 ) -> list[str]:
     """Break a clean text into lines no wider than ``room``; what is left over becomes an ellipsis.
 
-    Lines break after a space, an underscore and the like, inside a word only if it is too long.
+    Lines break after a space, an underscore and the like; where there is none, after a space that
+    should hold two words together; inside a word only if it is too long.
 
     Examples
     --------
@@ -136,7 +147,7 @@ def wrapped(
             return [*found[:-1], _shortened(found[-1], room, size, bold)]
         fitting = _fitting(rest, room, size, bold)
         if fitting < len(rest):
-            breaks = [at for at in range(1, fitting + 1) if rest[at - 1] in BREAKS]
+            breaks = _after(rest[:fitting], BREAKS) or _after(rest[:fitting], TIED)
             space_next = rest[fitting] == " "
             fitting = fitting if space_next or not breaks else breaks[-1]
         found.append("".join(rest[:fitting]).strip())
