@@ -264,3 +264,68 @@ def test_many_long_tellings():
     outline = learn_outline(told, [f"event {number}" for number in range(40)])
     assert len(outline.steps) == len(outline.units) == 40
     assert all(outline.unsaid > 0.9)
+
+
+# Branches of several steps
+
+BRANCHES = {
+    "two and two": [("approve", "sign"), ("reject", "notify")],
+    "three and two": [("approve", "offer", "sign"), ("reject", "notify")],
+    "four and one": [("approve", "offer", "sign", "pay"), ("reject",)],
+    "two, two and two": [("approve", "sign"), ("reject", "notify"), ("wait", "ask")],
+}
+
+
+def branched(branches, rng, omitted=0.0, count=150):
+    """Cases that take one of the branches each, between two steps that all have."""
+    told = []
+    for number in range(count):
+        whole = ("receive", *branches[number % len(branches)], "archive")
+        told.append([step for step in whole if rng.random() >= omitted])
+    return told
+
+
+def numbered(told):
+    names = sorted({step for one in told for step in one})
+    return [[names.index(step) for step in one] for one in told], names
+
+
+@pytest.mark.parametrize("omitted", [0.0, 0.2])
+@pytest.mark.parametrize("branches", BRANCHES.values(), ids=BRANCHES)
+def test_long_branches_are_one_choice(branches, omitted):
+    told, names = numbered(branched(branches, np.random.default_rng(0), omitted))
+    outline = learn_outline(told, names)
+    (choice,) = [unit for unit in outline.units if len(unit.branches) > 1]
+    found = {tuple(outline.steps[step].name for step in branch) for branch in choice.branches}
+    assert found == set(branches)
+
+
+def test_what_comes_instead_far_away_with_a_step_between_is_no_choice():
+    """Who walks there does not take the bus home: two steps, and neither instead of the other."""
+    rng = np.random.default_rng(0)
+    told = []
+    for _ in range(100):
+        walks = rng.random() < 0.5
+        told.append([*(["walk"] if walks else []), "enter", "shop", "pay", "leave"])
+        told[-1] += [] if walks else ["bus"]
+    outline = learn_outline(*numbered(told))
+    assert all(len(unit.branches) == 1 for unit in outline.units)
+
+
+def test_rework_is_a_step_that_repeats():
+    rng = np.random.default_rng(0)
+    told = []
+    for _ in range(200):
+        again = ["ask", "check"] if rng.random() < 0.42 else []
+        left, right = ["check", *again], ["rate", "price"]
+        merged = ["open"]
+        while left or right:
+            side = left if left and (not right or rng.random() < 0.5) else right
+            merged.append(side.pop(0))
+        told.append([*merged, "close"])
+    outline = learn_outline(*numbered(told))
+    names = [step.name for step in outline.steps]
+    assert sorted(names) == ["ask", "check", "close", "open", "price", "rate"]
+    check = outline.steps[names.index("check")]
+    assert check.told == 1.0
+    np.testing.assert_allclose(check.again, 1 - 200 / sum(one.count("check") for one in told))

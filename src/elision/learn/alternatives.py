@@ -38,6 +38,12 @@ TOGETHER = 0.75
 NEAR = 0.2
 """How far apart, in a telling from 0 to 1, steps may stand that come instead of each other."""
 
+GOES_WITH = 0.5
+"""A step goes with another if they are told together at least so often, of what chance would do."""
+
+FOLLOWS = 0.8
+"""Share of the tellings of two steps in which one comes first, for it to come before the other."""
+
 ALWAYS = 0.93
 """Prior probability that a unit always happens."""
 
@@ -67,7 +73,12 @@ class Choice:
 
 
 def find_choices(
-    told: Bools, place: Floats, weight: Floats, *, complete: bool = False
+    told: Bools,
+    place: Floats,
+    weight: Floats,
+    *,
+    ahead: Floats | None = None,
+    complete: bool = False,
 ) -> list[Choice]:
     """Group steps into units: choices between branches, steps that go together, single steps.
 
@@ -79,10 +90,13 @@ def find_choices(
         (steps,): where each step usually stands; steps of a branch come in this order.
     weight
         (tellings,): how often each telling came.
+    ahead
+        (steps, steps): how many tellings tell the one before the other. With it, steps are near
+        each other also where nothing that goes with both comes between them: branches may be long.
     complete
         Whether nothing was left out: what is not told did not happen.
     """
-    units = [tuple(branches) for branches in _branches(told, place, weight)]
+    units = [tuple(branches) for branches in _branches(told, place, weight, ahead)]
     if complete:
         return [_counted(branches, told, weight) for branches in units]
     silence = _usual_silence(units, told, weight)
@@ -112,7 +126,9 @@ def _usual_silence(units: list[tuple[tuple[int, ...], ...]], told: Bools, weight
     return (SILENCE * SILENCE_UNITS + sum(usual)) / (SILENCE_UNITS + len(usual))
 
 
-def _branches(told: Bools, place: Floats, weight: Floats) -> list[list[tuple[int, ...]]]:
+def _branches(
+    told: Bools, place: Floats, weight: Floats, ahead: Floats | None
+) -> list[list[tuple[int, ...]]]:
     total = weight.sum()
     alone = weight @ told
     both = (told * weight[:, None]).T @ told
@@ -120,6 +136,8 @@ def _branches(told: Bools, place: Floats, weight: Floats) -> list[list[tuple[int
     evidence = _dependence(both, alone, total)
     np.fill_diagonal(evidence, 0.0)
     near = np.abs(place[:, None] - place[None, :]) < NEAR
+    if ahead is not None:
+        near |= ~_separated(both, expected, ahead)
     seldom = (both < INSTEAD * expected) & (expected >= LEAST_CHANCE)
     excludes = np.where(seldom & near, evidence, 0.0)
     share = both / np.minimum.outer(alone, alone).clip(1e-12)
@@ -132,6 +150,15 @@ def _branches(told: Bools, place: Floats, weight: Floats) -> list[list[tuple[int
     )
     bundles = _bundles(together, place)
     return _choices(bundles, excludes, both >= expected, place)
+
+
+def _separated(both: Floats, expected: Floats, ahead: Floats) -> Bools:
+    """Whether something that goes with both of two steps comes between them."""
+    goes_with = (both >= GOES_WITH * expected) & (expected >= LEAST_CHANCE)
+    first = (goes_with & (ahead >= FOLLOWS * both)).astype(np.float64)
+    np.fill_diagonal(first, 0.0)
+    between: Bools = first @ first > 0
+    return between | between.T
 
 
 def _dependence(both: Floats, alone: Floats, total: float) -> Floats:

@@ -25,7 +25,7 @@ LEAST_SHARE = 0.05
 FEW = 6
 """From so many tellings on, what only one of them tells is no step."""
 
-TWICE = 0.3
+TWICE = 0.5
 """Share of an event's tellings that must tell it at two places for it to be two steps."""
 
 MOST_STEPS = 1.25
@@ -86,7 +86,8 @@ def learn_outline(
     for row, one in enumerate(told):
         there[row, one] = True
     place = _places(told, weight, len(names))
-    choices = find_choices(there, place, weight, complete=complete) if names else []
+    ahead = _pairs(told, weight, len(names)).astype(np.float64)
+    choices = find_choices(there, place, weight, ahead=ahead, complete=complete) if names else []
     home = {s: u for u, unit in enumerate(choices) for branch in unit.branches for s in branch}
     in_units = [[home[step] for step in one] for one in told]
     order = learn_precedence(
@@ -137,7 +138,7 @@ def _kinds(
     often_enough = min(int((alone >= least).sum()), MOST_EVENTS)
     chosen = sorted(np.argsort(-alone, kind="stable")[:often_enough].tolist())
     doubled = sorted(
-        (e for e in chosen if often[e] > TWICE * alone[e] and twice[e] > often[e] / 2),
+        (e for e in chosen if often[e] >= TWICE * alone[e] and twice[e] > often[e] / 2),
         key=lambda e: (-often[e] / alone[e], e),
     )[: int((MOST_STEPS - 1) * len(chosen))]
     return {
