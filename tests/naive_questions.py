@@ -159,3 +159,30 @@ def evidence(model, narrative, weights, stray, broken_off):
         whole, begun = probability(model, kept), prefix_probability(model, kept)
         total += factor * (going_on * whole + broken_off * begun) / usual
     return total
+
+
+def likeness(told, words, all_words):
+    """Cosine of the words of a telling and of a script, by what it is of words drawn from it.
+
+    `told` has a set of words for each sentence, `words` and `all_words` how many sentences of the
+    script and of all scripts have each word.
+    """
+    own, everything, kinds = sum(words.values()), sum(all_words.values()), len(all_words) + 1
+
+    def rarity(word):
+        others = all_words.get(word, 0) - words.get(word, 0)
+        return -math.log((others + 1) / (everything - own + kinds))
+
+    said = [word for sentence in told for word in sentence]
+    both = sorted(set(said) | set(words))
+    telling = [said.count(word) * rarity(word) for word in both]
+    script = [words.get(word, 0) / own * rarity(word) for word in both]
+    cosine = sum(a * b for a, b in zip(telling, script, strict=True)) / (
+        math.hypot(*telling) * math.hypot(*script)
+    )
+    # E (drawn . script) / sqrt(E |drawn|^2 |script|^2) of as many words drawn one by one.
+    square, spread = math.hypot(*script) ** 2, 0.0
+    for word, count in words.items():
+        spread += count / own * (1 - count / own) * rarity(word) ** 2
+    drawn = len(said) * square / math.sqrt((len(said) ** 2 * square + len(said) * spread) * square)
+    return cosine / drawn

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -220,6 +221,95 @@ def test_words_are_smoothed_from_event_to_script_to_library():
     close(heard.tell[0, 1] * math.exp(heard.scale[0]), (by_event / others) ** WORD_POWER)
     close(heard.stray[0] * math.exp(heard.scale[0]), (own / others) ** WORD_POWER)
     assert reading.unigram(sheets[1])[1] < 0.5
+
+
+WORDS = ["tea", "cup", "door", "bell", "zebra"]
+COUNTS = st.dictionaries(st.sampled_from(WORDS[:4]), st.integers(1, 50), min_size=1)
+SENTENCES = st.sets(st.sampled_from(WORDS), min_size=1).map(sorted)
+
+
+def likeness_of(tellings, sheet, words):
+    """Of tellings as lists of sentences, which are lists of words."""
+    sentences = [sentence for telling in tellings for sentence in telling]
+    reading = Reading([Sentence(" ".join(one)) for one in sentences], words)
+    ends = np.cumsum([0, *map(len, tellings)]).tolist()
+    numbers = [list(range(*pair)) for pair in pairwise(ends)]
+    return reading.likeness(sheet, reading.tally(numbers))
+
+
+@pytest.mark.numerical
+@settings(max_examples=60)
+@given(
+    COUNTS, COUNTS, st.lists(st.lists(SENTENCES, min_size=1, max_size=4), min_size=1, max_size=3)
+)
+def test_likeness_is_as_its_twin_has_it(words, others, tellings):
+    sheet, together = Sheet((), (), (), words), Counter(words) + Counter(others)
+    found = likeness_of(tellings, sheet, together)
+    close(found, [twin.likeness(telling, words, together) for telling in tellings])
+
+
+def test_words_drawn_from_a_script_are_like_it():
+    """About 1, whether they are few or many."""
+    words = {"tea": 40, "cup": 30, "door": 20, "bell": 5}
+    sheet, rng = Sheet((), (), (), words), np.random.default_rng(0)
+    shares = np.array(list(words.values())) / sheet.word_total
+    for count in (2, 10, 50):
+        drawn = [[[word] for word in rng.choice(WORDS[:4], count, p=shares)] for _ in range(300)]
+        found = likeness_of(drawn, sheet, Counter(words) + Counter(door=30))
+        assert found.mean() == pytest.approx(1.0, abs=0.08)
+    assert likeness_of([[["zebra"]] * 5], sheet, Counter(words))[0] == 0.0
+
+
+def without_likeness(patch):
+    patch.setattr(module, "LIKENESS_WEIGHT", 0.0)
+
+
+STEEPING = [
+    ["boil the soup", "put soup in the cup", "pour the soup", "drink the soup"],
+    ["boil the water", "put tea in the cup", "pour the water", "drink the tea"],
+]
+
+
+def test_what_is_said_again_and_again_is_something_else(spoken, monkeypatch):
+    """All that is said of tea is said of soup, but for the soup."""
+    books = Library(spoken)
+    soup, brew = (one.probability(None) for one in books.identify_many(STEEPING))
+    without_likeness(monkeypatch)
+    soup_before, brew_before = (one.probability(None) for one in books.identify_many(STEEPING))
+    assert soup / brew > 10 * soup_before / brew_before > 10
+
+
+def test_likeness_only_weighs_none_of_these(spoken, monkeypatch):
+    """Among the scripts it changes nothing; those that know no words have no say."""
+    books = Library({**spoken, "doorbell": el.examples.doorbell()})
+    told = [*STEEPING, ["she boils some water", None], ["open the door", "hear the bell"]]
+    found = books.identify_many(told)
+    alone = [books.identify(one) for one in told]
+    without_likeness(monkeypatch)
+    for now, single, before in zip(found, alone, books.identify_many(told), strict=True):
+        assert now.probability(None) != before.probability(None)
+        close(single.probability(None), now.probability(None))
+        for name in books:
+            shares = [one.probability(name) / (1 - one.probability(None)) for one in (now, before)]
+            assert shares[0] == pytest.approx(shares[1], rel=1e-6, abs=1e-8)
+
+
+def test_likeness_where_a_prior_is_as_good_as_none(spoken):
+    books = Library(spoken, {"tea": 1e-300, "door": 1e300})
+    found = books.identify(["boil the water", "pour tea"])
+    assert found.best is None
+    assert math.fsum(one.probability for one in found.candidates) == pytest.approx(1.0)
+    assert Library({"tea": spoken["tea"]}).identify(["boil the water", "pour tea"]).best == "tea"
+
+
+def test_none_of_these_while_sentences_are_followed(spoken):
+    """The same number, sentence by sentence."""
+    books = Library(spoken)
+    follow = books.follow()
+    for sentence in STEEPING[0]:
+        follow.tell(sentence)
+    expected = books.identify(STEEPING[0]).probability(None)
+    close(follow.finish().activities.probability(None), expected)
 
 
 # --- files ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,14 @@ from elision.ask.engine.evidence import (
     symbols_of,
 )
 from elision.ask.engine.told_chain import ToldChain
-from elision.ask.engine.word_evidence import WORDY_STRAY, Reading, event_words, script_words
+from elision.ask.engine.word_evidence import (
+    LIKENESS_WEIGHT,
+    UNDECIDED,
+    WORDY_STRAY,
+    Reading,
+    event_words,
+    script_words,
+)
 from elision.ask.who import who
 from elision.errors import InputError
 from elision.values.observations import real, short
@@ -46,6 +53,9 @@ LEAST_CANDIDATES = 50
 
 LEAST_PROBABILITY = 1e-9
 """Candidates below this are not listed."""
+
+WORTH_COMPARING = 1e-3
+"""Scripts less probable than this have no say in how familiar the words of a telling are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +177,13 @@ class Identifier:
         for wordy in (False, True):
             places = [n for n, one in enumerate(tellings) if _is_wordy(one) is wordy]
             if places:
-                part = [tellings[place] for place in places]
+                part = _Told.of([tellings[place] for place in places], self._words)
                 stray = WORDY_STRAY if wordy else STRAY
                 evidence[places] = self._evidence(part, stray, begun=begun)
-                lengths = np.array([len(one) for one in part])
+                lengths = np.array([len(one) for one in part.numbers])
                 nothing[places] = self.background.log_length(lengths, stray, begun=begun)
+                if part.reading is not None:
+                    nothing[places] += self._unfamiliar(part, part.reading, evidence[places])
         return [
             self.weighed(row, float(none), none_of_these)
             for row, none in zip(evidence, nothing, strict=True)
@@ -212,54 +224,64 @@ class Identifier:
             )
         )
 
-    def _evidence(
-        self, tellings: list[tuple[Symbol, ...]], stray: float, *, begun: bool
-    ) -> NDArray[np.float64]:
+    def _evidence(self, told: _Told, stray: float, *, begun: bool) -> NDArray[np.float64]:
         """Log-evidence of each telling for each script, -inf where it is out of the question."""
-        symbols, numbers = symbols_of(tellings)
-        spoken = [row for row, one in enumerate(symbols) if isinstance(one, Sentence)]
-        sentences = [one for one in symbols if isinstance(one, Sentence)]
-        reading = Reading(sentences, self._words) if sentences else None
-        promise = self._promise(symbols, spoken, reading, numbers)
+        promise = self._promise(told)
         result = np.full(promise.shape, -np.inf)
-        best = np.full(len(tellings), -np.inf)
+        best = np.full(len(told.numbers), -np.inf)
         # The most promising first: what follows may then be seen to be out of the question.
         for place in np.argsort(-promise.max(axis=0), kind="stable").tolist():
             hopeful = np.flatnonzero(promise[:, place] >= best - IMPLAUSIBLE)
             if len(hopeful):
                 witness = self._witness(self._names[place])
-                chosen = [numbers[telling] for telling in hopeful.tolist()]
-                if reading is None or witness.by_event is None:
+                chosen = [told.numbers[telling] for telling in hopeful.tolist()]
+                if told.reading is None or witness.by_event is None:
                     ask = who(witness.script, "evidence")
-                    found = ask(witness, symbols, chosen, self.background, stray, begun=begun)
+                    found = ask(witness, told.symbols, chosen, self.background, stray, begun=begun)
                 else:
-                    heard = hear_events(witness.script, symbols, self.background)
-                    by_words = reading.hear(witness.script, self._sheets[place], witness.by_event)
-                    _put(heard, spoken, by_words)
+                    heard = hear_events(witness.script, told.symbols, self.background)
+                    sheet = self._sheets[place]
+                    by_words = told.reading.hear(witness.script, sheet, witness.by_event)
+                    _put(heard, told.spoken, by_words)
                     found = log_evidence(witness.chain, heard, chosen, stray, begun=begun)
                 result[hopeful, place] = found
                 best[hopeful] = np.maximum(best[hopeful], found)
         return result
 
-    def _promise(
-        self,
-        symbols: list[Symbol],
-        spoken: list[int],
-        reading: Reading | None,
-        numbers: list[NDArray[np.int64]],
+    def _unfamiliar(
+        self, told: _Told, reading: Reading, evidence: NDArray[np.float64]
     ) -> NDArray[np.float64]:
+        """Log-evidence for none of the scripts, by words unlike those of the scripts in question.
+
+        Each script has a say as far as it is probable, given that it is one of them.
+        """
+        with np.errstate(divide="ignore"):
+            logits = np.log(self._priors) + evidence
+        chances = np.exp(logits - np.nan_to_num(logits.max(axis=1, keepdims=True), neginf=0.0))
+        chances /= np.maximum(chances.sum(axis=1, keepdims=True), 1.0)
+        chances[chances < WORTH_COMPARING] = 0.0
+        tellings = told.sentences()
+        tally = reading.tally(tellings)
+        lacking = np.zeros(len(tellings))
+        for place in np.flatnonzero(chances.any(axis=0)).tolist():
+            if self._sheets[place].words:
+                likeness = reading.likeness(self._sheets[place], tally)
+                lacking += chances[:, place] * (UNDECIDED - likeness)
+        return np.asarray(LIKENESS_WEIGHT * lacking * [len(one) for one in tellings])
+
+    def _promise(self, told: _Told) -> NDArray[np.float64]:
         """How much evidence there can be at most, (tellings, scripts), from the sheets alone.
 
         For events this is a bound. For sentences it is a guess, by their words alone; then the
         scripts that promise most, `LEAST_CANDIDATES` of them, are all looked at.
         """
-        table = self._bounds.log_bounds(symbols, self.background)
-        if reading is None:
-            return np.array([table[:, row].sum(axis=1) for row in numbers])
+        table = self._bounds.log_bounds(told.symbols, self.background)
+        if told.reading is None:
+            return np.array([table[:, row].sum(axis=1) for row in told.numbers])
         for place, sheet in enumerate(self._sheets):
             if sheet.words is not None:
-                table[place, spoken] = reading.unigram(sheet)
-        promise = np.array([table[:, row].sum(axis=1) for row in numbers])
+                table[place, told.spoken] = told.reading.unigram(sheet)
+        promise = np.array([table[:, row].sum(axis=1) for row in told.numbers])
         count = min(LEAST_CANDIDATES, promise.shape[1])
         first = np.argpartition(-promise, count - 1, axis=1)[:, :count]
         np.put_along_axis(promise, first, np.inf, axis=1)
@@ -276,6 +298,31 @@ class Identifier:
             return told
         # Among sentences, what happens to be the name of an event is a short sentence too.
         return tuple(Sentence(one) if isinstance(one, str) else one for one in told)
+
+
+class _Told(NamedTuple):
+    """Tellings as numbers of distinct observations; those that are sentences are read.
+
+    ``spoken`` are the numbers of the sentences, in the order of the reading.
+    """
+
+    symbols: list[Symbol]
+    numbers: list[NDArray[np.int64]]
+    spoken: list[int]
+    reading: Reading | None
+
+    @classmethod
+    def of(cls, tellings: list[tuple[Symbol, ...]], words: Counter[str]) -> _Told:
+        """Number the observations of tellings, and read the sentences among them."""
+        symbols, numbers = symbols_of(tellings)
+        spoken = [row for row, one in enumerate(symbols) if isinstance(one, Sentence)]
+        sentences = [one for one in symbols if isinstance(one, Sentence)]
+        return cls(symbols, numbers, spoken, Reading(sentences, words) if sentences else None)
+
+    def sentences(self) -> list[list[int]]:
+        """The numbers of the sentences of each telling, as the reading counts them."""
+        number = {row: place for place, row in enumerate(self.spoken)}
+        return [[number[row] for row in one.tolist() if row in number] for one in self.numbers]
 
 
 def _put(heard: Heard, rows: list[int], found: Heard) -> None:
