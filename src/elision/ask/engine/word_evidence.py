@@ -54,9 +54,9 @@ WORDY_STRAY = 0.4
 LIKENESS_WEIGHT = 3.0
 """Log-evidence for none of the scripts that a sentence has for each unit of likeness that lacks.
 
-One half of the activities of DeScript would have it 10, the other 2. On average over how much is told,
-each gains by the choice of the other, too; of whole tellings the second half does not. From 2 to 6
-hardly anything changes."""
+One half of the activities of DeScript would have it 10, the other 2. On average over how much is
+told, each gains by the choice of the other, too; of whole tellings the second half does not. From
+2 to 6 hardly anything changes."""
 
 UNDECIDED = 0.4
 """Likeness that speaks neither for a script nor for none of them.
