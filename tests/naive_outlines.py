@@ -11,6 +11,7 @@ Numbers in capitals are settings: tests of the package give them the values that
 """
 
 import math
+from collections import Counter
 from itertools import chain, combinations, permutations, product
 
 ALWAYS = 0.93
@@ -85,12 +86,22 @@ def telling_log_prob(told, order, inversion):
     return total
 
 
-def posterior_shares(worth, tellings, weight, inversion):
+def shape_worth(order, unlikely, branching):
+    """What direct relations cost, and steps that several others follow directly."""
+    direct = reduction(order)
+    after = Counter(a for a, _ in direct)
+    return -math.fsum(unlikely[a][b] for a, b in direct) - branching * math.fsum(
+        math.log2(number) for number in after.values()
+    )
+
+
+def posterior_shares(worth, unlikely, branching, tellings, weight, inversion):
     """[a][b] = probability that a comes before b, summed over all partial orders."""
     n = len(worth)
     orders = partial_orders(n)
     value = [
         worth_of(order, worth)
+        + shape_worth(order, unlikely, branching)
         + math.fsum(
             often * telling_log_prob(told, order, inversion)
             for told, often in zip(tellings, weight, strict=True)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import naive_outlines as naive
 from elision.kernels.precedence import sampled_orders, stays_transitive, telling_log_prob
 from elision.learn import precedence
+from elision.learn.outline import same_beginnings
 from elision.learn.precedence import (
     MOST_EVIDENCE,
     MOST_TELLINGS,
@@ -127,6 +128,8 @@ def sampling_case(seed, n=3, tellings=4):
         n=n,
         told=told,
         worth=worth,
+        unlikely=rng.normal(size=(n, n)),
+        branching=float(rng.uniform(0, 2)),
         weight=2 * rng.random(tellings),
         inversion=float(rng.uniform(0.05, 0.5)),
         flat=np.array([step for one in told for step in one], dtype=np.int64),
@@ -138,13 +141,29 @@ def sampled(case, sweeps, seed, start=None):
     order = np.zeros((case.n, case.n), dtype=bool) if start is None else start
     random = np.random.default_rng(seed)
     return sampled_orders(
-        order, case.worth, case.flat, case.ends, case.weight, case.inversion, sweeps, random
+        order,
+        case.worth,
+        case.unlikely,
+        case.branching,
+        case.flat,
+        case.ends,
+        case.weight,
+        case.inversion,
+        sweeps,
+        random,
     )
 
 
 def posterior(case):
     return np.array(
-        naive.posterior_shares(case.worth.tolist(), case.told, case.weight.tolist(), case.inversion)
+        naive.posterior_shares(
+            case.worth.tolist(),
+            case.unlikely.tolist(),
+            case.branching,
+            case.told,
+            case.weight.tolist(),
+            case.inversion,
+        )
     )
 
 
@@ -183,8 +202,8 @@ def test_the_sampler_depends_on_its_random_numbers_only():
 @numerical
 def test_without_tellings_or_worth_all_orders_are_alike():
     case = sampling_case(0, tellings=0)
-    case.worth[:] = 0.0
-    expected = naive.posterior_shares(case.worth.tolist(), [], [], 0.1)
+    case.worth[:] = case.unlikely[:] = case.branching = 0.0
+    expected = naive.posterior_shares(case.worth.tolist(), case.worth.tolist(), 0.0, [], [], 0.1)
     found = sampled(case, 2_000, 0)
     np.testing.assert_allclose(found, expected, rtol=0, atol=0.04)
 
@@ -291,6 +310,23 @@ def test_rates_of_inversions_are_found():
     assert clean.misplaced < 0.01
     assert messy.misplaced > 3 * clean.misplaced
     assert messy.misplaced > careless.misplaced
+
+
+def test_steps_that_are_alike_follow_each_other_only_on_good_evidence():
+    told, alike = [[0, 1, 2]] * 2, same_beginnings(["add salt", "add pepper", "stir"])
+    every = {(0, 1), (0, 2), (1, 2)}
+    assert naive.pairs_of(learn_precedence(told, 3).order) == every
+    assert naive.pairs_of(learn_precedence(told, 3, alike=alike).order) == every - {(0, 1)}
+    assert naive.pairs_of(learn_precedence(told * 10, 3, alike=alike).order) == every
+    none = np.zeros((3, 3), bool)
+    assert same(learn_precedence(told, 3), learn_precedence(told, 3, alike=none))
+
+
+def test_names_may_begin_with_the_same_word():
+    names = ["add salt", "ADD_pepper", "1) add oil", "adding", "", "7", "Öl", "öl dazu"]
+    found = naive.pairs_of(same_beginnings(names))
+    assert found == {*permutations((0, 1, 2), 2), (6, 7), (7, 6)}
+    assert same_beginnings([]).shape == (0, 0)
 
 
 def test_the_same_seed_gives_the_same_to_the_last_bit():

@@ -21,7 +21,7 @@ import numpy as np
 
 from elision.errors import InputError
 from elision.evaluate.tables import markdown_table, percent, points
-from elision.learn.outline import learn_outline
+from elision.learn.outline import learn_outline, same_beginnings
 from elision.learn.precedence import covers, learn_precedence
 from elision.readers.source import opened
 
@@ -251,7 +251,8 @@ def _run(graph: TaskGraph, tellings: Sequence[Sequence[str]], seed: int) -> _Run
     told = [[number[step] for step in one if step in number] for one in tellings]
     told = [one for one in told if one]
     began = perf_counter()
-    order = learn_precedence(told, len(names), random_state=seed).order
+    alike = same_beginnings(names)
+    order = learn_precedence(told, len(names), alike=alike, random_state=seed).order
     ordered = perf_counter()
     outline = learn_outline(told, names, random_state=seed) if told else None
     outlined = perf_counter()

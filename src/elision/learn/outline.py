@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ MOST_EVENTS = 400
 """That are steps, the most told ones: tables grow with their square."""
 
 AGAIN = "(again)"
+
+WORD = re.compile(r"[^\W\d_]+")
 
 
 @one_blas_thread()
@@ -91,7 +94,11 @@ def learn_outline(
     home = {s: u for u, unit in enumerate(choices) for branch in unit.branches for s in branch}
     in_units = [[home[step] for step in one] for one in told]
     order = learn_precedence(
-        in_units, len(choices), often=weight.astype(int).tolist(), random_state=random_state
+        in_units,
+        len(choices),
+        often=weight.astype(int).tolist(),
+        alike=_alike(choices, [events[event] for event, _ in names]),
+        random_state=random_state,
     ).order
     pairs = _pairs(in_units, weight, len(choices))
     again = _again(told, weight, len(names))
@@ -108,6 +115,33 @@ def learn_outline(
         for step, (event, part) in enumerate(names)
     }
     return _arranged(steps, choices, order, pairs, place, int(weight.sum()), title)
+
+
+def same_beginnings(names: Sequence[str]) -> NDArray[np.bool_]:
+    """Which names begin with the same word, each with itself left out.
+
+    Examples
+    --------
+    >>> same_beginnings(["add salt", "Add_pepper", "stir"]).astype(int)
+    array([[0, 1, 0],
+           [1, 0, 0],
+           [0, 0, 0]])
+    """
+    first = [WORD.search(name.casefold()) for name in names]
+    word = np.array([found.group() if found else f" {i}" for i, found in enumerate(first)])
+    same: NDArray[np.bool_] = (word[:, None] == word) & ~np.eye(len(word), dtype=bool)
+    return same
+
+
+def _alike(choices: Sequence[Choice], events: Sequence[str]) -> NDArray[np.bool_]:
+    """Which units have steps, of different events, whose names begin with the same word."""
+    same = same_beginnings(events)
+    same &= np.array(events)[:, None] != np.array(events)
+    inside = np.zeros((len(choices), len(events)), dtype=np.int64)
+    for number, unit in enumerate(choices):
+        inside[number, [step for branch in unit.branches for step in branch]] = 1
+    found: NDArray[np.bool_] = (inside @ same @ inside.T > 0) & ~np.eye(len(choices), dtype=bool)
+    return found
 
 
 def _own_name(event: str, part: int, events: Sequence[str]) -> str:

@@ -9,7 +9,10 @@ that sometimes follow each other directly and sometimes do not are more often fr
 they have a share of their own.
 
 What pairs say is joined with what whole tellings say (each time one of those whose turn it may be
-comes next, each alike) in a posterior over partial orders, sampled by Metropolis' rule.
+comes next, each alike) and with what orders usually look like in a posterior over partial orders,
+sampled by Metropolis' rule. Usually a step has one direct successor, that which needs it; and steps
+that do the same to different things, such as adding this and adding that, are not direct successors
+of each other.
 """
 
 from __future__ import annotations
@@ -50,8 +53,13 @@ ORDERED_WEIGHT = 10.0
 ROUNDS = 15
 """Of estimating the rates, and what is misplaced under them, in turn."""
 
-PAIRS_WEIGHT = 2.0
-"""Worth of what pairs say beside what whole tellings say."""
+BRANCHING = 3.0
+"""Cost of each doubling of what stands directly after a step. More, such as 4, finds task graphs as
+well, but stages of several free steps worse."""
+
+ALIKE = 4.0
+"""Cost of standing directly one after the other for steps that are alike. Some four tellings that
+all agree overrule it."""
 
 INVERSION_FACTOR = 3.0
 """Inversions in a whole telling, by inversions of neighbours: each event has two, and may be passed
@@ -115,6 +123,7 @@ def learn_precedence(
     steps: int,
     *,
     often: Sequence[int] | None = None,
+    alike: NDArray[np.bool_] | None = None,
     random_state: int = 0,
 ) -> Precedence:
     """Learn a partial order of steps from the orders in which tellings tell them.
@@ -127,6 +136,9 @@ def learn_precedence(
         How many steps there are.
     often
         How often each telling came; once if it is not said.
+    alike
+        (n, n): which steps do the same to different things, such as adding this and adding that;
+        none if it is not said. They seldom have to come directly one after the other.
     random_state
         Seed of the sampler.
 
@@ -148,14 +160,13 @@ def learn_precedence(
     probability = pairs.estimate()
     sweeps = _sweeps(told)
     if sweeps:
-        kept = [
-            [step for step in one if pairs.misplaced[i, step] < 0.5] for i, one in enumerate(told)
-        ]
         probability = sampled_orders(
             _consistent(pairs.worth),
-            PAIRS_WEIGHT * pairs.worth,
-            np.array([step for one in kept for step in one], dtype=np.int64),
-            np.concatenate([[0], np.cumsum([len(one) for one in kept])]).astype(np.int64),
+            pairs.worth,
+            np.zeros((steps, steps)) if alike is None else ALIKE * alike,
+            BRANCHING,
+            np.array([step for one in told for step in one], dtype=np.int64),
+            np.concatenate([[0], np.cumsum([len(one) for one in told])]).astype(np.int64),
             weight,
             max(LEAST_INVERSION, INVERSION_FACTOR * pairs.near),
             sweeps,
