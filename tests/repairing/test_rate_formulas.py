@@ -101,7 +101,8 @@ def by_chance(traces, event, rate, sign):
         wide = math.hypot(error, typical)
         odds.append(norm.pdf(difference, scale=wide) / norm.pdf(difference, scale=error))
     share = min(0.5, company.TESTS / max(len(odds), 1))
-    return -sum(math.log(1 - share + share * one) for one in odds)
+    evidence = -sum(math.log(1 - share + share * one) for one in odds)
+    return min(evidence, company.MOST_EVIDENCE)
 
 
 def weighed(found):

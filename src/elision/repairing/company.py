@@ -61,6 +61,9 @@ TESTS = 10.0
 DIFFERENCE = 0.5
 """How much such a sign typically changes the rate, in standard deviations of a single case."""
 
+MOST_EVIDENCE = 5.0
+"""Log-odds for chance at most, however little the case matters: some choices depend on nothing."""
+
 LEAST_RATE = 0.003
 """Lower rates differ as this one does."""
 
@@ -227,4 +230,5 @@ def _by_chance(times: NDArray[np.float64], sign: _Sign) -> float:
     wider = np.hypot(error, typical)
     odds = np.log(error / wider) + 0.5 * (difference / error) ** 2 - 0.5 * (difference / wider) ** 2
     share = min(0.5, TESTS / len(odds))
-    return float(-np.logaddexp(np.log1p(-share), np.log(share) + odds).sum())
+    evidence = -np.logaddexp(np.log1p(-share), np.log(share) + odds).sum()
+    return min(float(evidence), MOST_EVIDENCE)
