@@ -1,7 +1,7 @@
 """Slow, obvious twins of repairing, written from its formulas; the package is not imported."""
 
 from collections import Counter, defaultdict
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -125,3 +125,21 @@ class Gaps:
             for event in sorted(self.between[contexts_of(trace, gap)[0]])
             if (chance := self.chance(trace, gap, event, strength)) >= least
         ]
+
+
+def signs(trace, event, paired=None):
+    """What the rest of a trace shows: events, told at all and again, who follows whom, any rest.
+
+    With `paired`, only these events have neighbours.
+    """
+    rest = [one for one in trace if one != event]
+    if not rest:
+        return set()
+    found = {"rest"} | {("told", one) for one in rest}
+    found |= {("again", one) for one in rest if rest.count(one) > 1}
+    ends = [None, *rest, None]
+    return found | {
+        ("then", one, other)
+        for one, other in pairwise(ends)
+        if paired is None or {one, other} <= {None, *paired}
+    }

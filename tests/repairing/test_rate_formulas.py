@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import beta, norm
 
-from elision.repairing import omission
+import naive_repairing
+from elision.repairing import company, omission
 from elision.repairing.omission import learn_omission
 
 GRID = [0.0, *np.geomspace(0.0005, 0.95, 400).tolist()]
+EDGES = [0.0, *((low + high) / 2 for low, high in pairwise(GRID)), 1.0]
 
 
 def mean(values):
@@ -19,6 +23,10 @@ def mean(values):
 
 def z_of(rate):
     return -rate / (1 - rate)
+
+
+def spread_of(values):
+    return max(mean([v**2 for v in values]) - mean(values) ** 2, 0.5 / len(values))
 
 
 def root_of(counts):
@@ -35,92 +43,123 @@ def root_of(counts):
     return None
 
 
-def error_of(rate, counts):
-    """By the delta method: the error of the mean of z**count, over its slope in the rate."""
-    z = z_of(rate)
-    powers = [z**count for count in counts]
-    variance = max(mean([value**2 for value in powers]) - mean(powers) ** 2, 0.5 / len(counts))
-    slope = mean([count * z ** (count - 1) if count else 0.0 for count in counts])
-    return math.sqrt(variance / len(counts)) / max(abs(slope) / (1 - rate) ** 2, 1e-6)
+def bound_of(counts):
+    """The first rate of the grid at which the mean of z**count surely is below 0."""
+    for rate in GRID:
+        values = [z_of(rate) ** count for count in counts]
+        error = math.sqrt(spread_of(values) / len(values))
+        if mean(values) + company.CAUTION * error + 1 / len(values) <= 0:
+            return rate
+    return None
 
 
-def lowest(cases, event, events):
-    enough = max(omission.LEAST, omission.COMPANY * sum(case[event] > 0 for case in cases))
-    best, bound = None, math.inf
-    for companion in [*range(events), None]:
-        counts = [case[event] for case in cases if companion is None or case[companion]]
-        if companion == event or len(counts) < enough or (rate := root_of(counts)) is None:
+def told(trace, event):
+    return min(trace.count(event), company.MOST_COUNTED)
+
+
+def lowest(traces, event):
+    """Signs to try: one of many cases that agrees with the lowest bound, and the one with that."""
+    enough = max(company.LEAST, company.COMPANY * sum(event in trace for trace in traces))
+    signs = {}
+    for trace in traces:
+        for sign in naive_repairing.signs(trace, event):
+            signs.setdefault(sign, []).append(told(trace, event))
+    every = []
+    for sign, counts in signs.items():
+        if len(counts) < enough:
             continue
-        if rate > omission.MOST_BELIEVED:
-            continue
-        error = error_of(rate, counts)
-        few = 2 / (len(counts) + 4)
-        cautious = rate + few + omission.CAUTION * max(error, few / math.sqrt(2))
-        if cautious < bound:
-            best, bound = (rate, error, companion), cautious
-    return best
+        rate, bound = root_of(counts), bound_of(counts)
+        if rate is not None and bound is not None:
+            error = max((bound - rate) / company.CAUTION, 0.5 / len(counts))
+            every.append((bound, -len(counts), rate, error, sign))
+    if not every:
+        return []
+    best = min(every, key=lambda one: one[:2])
+    alike = []
+    for one in every:
+        error = max(best[3], math.sqrt(one[2] * (1 - one[2]) / -best[1]))
+        if one is best or one[2] - best[2] <= company.ALIKE * math.hypot(one[3], error):
+            alike.append(one)
+    widest = min(alike, key=lambda one: one[1])
+    return [one[2:] for one in ([widest] if widest[:2] == best[:2] else [widest, best])]
 
 
-def by_chance(cases, event, events, rate, companion):
-    """Log-odds that cases with and without each other event differ by chance."""
-    there = [case for case in cases if companion is None or case[companion]]
-    values = [z_of(rate) ** case[event] for case in there]
-    spread = max(float(np.std(values)), math.sqrt(0.5 / len(there))) * (1 - rate)
+def by_chance(traces, event, rate, sign):
+    """Log-odds that cases with and without each other sign differ by chance."""
+    there = [trace for trace in traces if sign in naive_repairing.signs(trace, event)]
+    values = [z_of(rate) ** told(trace, event) for trace in there]
+    shown = [naive_repairing.signs(trace, event) for trace in there]
+    typical = company.DIFFERENCE * math.sqrt(max(rate, company.LEAST_RATE) * (1 - rate))
     odds = []
-    for other in range(events):
-        for least in (1, 2):  # told at all, and told again
-            if other == event or (other == companion and least == 1):
-                continue
-            inside = [v for v, case in zip(values, there, strict=True) if case[other] >= least]
-            outside = [v for v, case in zip(values, there, strict=True) if case[other] < least]
-            if min(len(inside), len(outside)) < omission.LEAST:
-                continue
-            difference = (mean(inside) - mean(outside)) * (1 - rate)
-            error = spread * math.sqrt(1 / len(inside) + 1 / len(outside))
-            wide = math.hypot(error, omission.DIFFERENCE)
-            odds.append(
-                (-math.log(error) - 0.5 * (difference / error) ** 2)
-                - (-math.log(wide) - 0.5 * (difference / wide) ** 2)
-            )
-    if not odds:
-        return 0.0
-    odds.sort()
-    return sum(odds[: omission.TESTS]) + (math.log(len(odds)) if odds[0] < 0 else 0.0)
+    for other in set().union(*shown):
+        inside = [v for v, signs in zip(values, shown, strict=True) if other in signs]
+        outside = [v for v, signs in zip(values, shown, strict=True) if other not in signs]
+        if min(len(inside), len(outside)) < company.LEAST:
+            continue
+        difference = (mean(inside) - mean(outside)) * (1 - rate)
+        error = math.sqrt(spread_of(values) * (1 / len(inside) + 1 / len(outside))) * (1 - rate)
+        wide = math.hypot(error, typical)
+        odds.append(norm.pdf(difference, scale=wide) / norm.pdf(difference, scale=error))
+    share = min(0.5, company.TESTS / max(len(odds), 1))
+    evidence = -sum(math.log(1 - share + share * one) for one in odds)
+    return min(evidence, company.MOST_EVIDENCE)
 
 
-def beforehand(rate):
-    """Densities of Beta(1, 3) and Beta(4, 2)."""
-    rate = min(max(rate, 0.003), 0.99)
-    return math.log(3 * (1 - rate) ** 2 / (20 * rate**3 * (1 - rate)))
+def weighed(found):
+    """Rates, and which events have their own, over all distributions of rates."""
+    grid, width = np.array(GRID), np.diff(EDGES)
+    total = 0.0
+    own, part, known = (np.zeros(len(found)) for _ in range(3))
+    for average in omission.MEANS:
+        for size in omission.SIZES:
+            prior = np.diff(beta.cdf(EDGES, average * size, (1 - average) * size))
+            fit, here = 1.0, []
+            for rate, error, evidence in found:
+                spread = np.maximum(error, width / 2)
+                seen = norm.pdf(rate, loc=grid, scale=spread)
+                left_out = math.exp(evidence) * (prior @ seen)
+                undone = omission.OPTIONAL * (width @ seen)
+                at_most = prior * norm.cdf((rate - grid) / error)
+                fit *= (left_out + undone) / undone
+                here.append(
+                    (
+                        left_out / (left_out + undone),
+                        prior @ (seen * grid) / max(prior @ seen, 1e-300),
+                        at_most @ grid / max(at_most.sum(), 1e-300),
+                    )
+                )
+            total += fit
+            for k, (sure, if_left_out, if_both) in enumerate(here):
+                known[k] += fit * sure
+                own[k] += fit * sure * if_left_out
+                part[k] += fit * (1 - sure) * if_both
+    return own / known, part / (total - known), known / total
 
 
 def twin(traces, events):
-    cases = [
-        [min(trace.count(e), omission.MOST_COUNTED) for e in range(events)] for trace in traces
-    ]
-    rates, errors, known = [1.0] * events, [1.0] * events, [0.0] * events
-    told = [sum(case[e] > 0 for case in cases) for e in range(events)]
+    cases = [sum(event in trace for trace in traces) for event in range(events)]
+    found = {}
     for event in range(events):
-        if told[event] >= omission.LEAST and (found := lowest(cases, event, events)):
-            rates[event], errors[event], companion = found
-            odds = by_chance(cases, event, events, rates[event], companion)
-            odds = min(max(odds + beforehand(rates[event]), -50), 50)
-            known[event] = 1 / (1 + math.exp(-odds))
-    weight = [many * sure for many, sure in zip(told, known, strict=True)]
-    total = sum(weight)
-    if total < omission.LEAST:
-        return np.zeros(events), 0.0, np.zeros(events)
-    overall = sum(w * rate for w, rate in zip(weight, rates, strict=True)) / total
-    spread = sum(
-        w * ((rate - overall) ** 2 - error**2)
-        for w, rate, error in zip(weight, rates, errors, strict=True)
-    )
-    spread = max(spread / total, 1e-6)
-    pooled = []
-    for rate, error, sure in zip(rates, errors, known, strict=True):
-        own = (rate * spread + overall * error**2) / (spread + error**2)
-        pooled.append(min(sure * own + (1 - sure) * min(overall, rate + error), GRID[-1]))
-    return np.array(pooled), overall, np.array(known)
+        if cases[event] < company.LEAST:
+            continue
+        for rate, error, sign in lowest(traces, event):
+            found[event] = (rate, error, by_chance(traces, event, rate, sign))
+            if found[event][2] >= 0:
+                break
+    rates, known = np.zeros(events), np.zeros(events)
+    if not found:
+        return rates, 0.0, known
+    own, part, sure = weighed(list(found.values()))
+    weight = [cases[event] * one for event, one in zip(found, sure, strict=True)]
+    if sum(weight) < company.LEAST:
+        return rates, 0.0, known
+    each = [one[0] for one in found.values()]
+    overall = sum(w * rate for w, rate in zip(weight, each, strict=True)) / sum(weight)
+    rates[:] = overall
+    for k, event in enumerate(found):
+        known[event] = sure[k]
+        rates[event] = 0.0 if overall == 0 else own[k] if sure[k] > 0.5 else part[k]
+    return np.minimum(rates, GRID[-1]), overall, known
 
 
 def logs(kind):
@@ -153,15 +192,21 @@ def test_rates_agree_with_the_twin(kind):
 
 def test_rates_are_those_of_the_least_number_of_cases():
     traces = [[0, 1] if number % 4 else [1] for number in range(40)]
-    for many in (omission.LEAST - 1, omission.LEAST, omission.LEAST + 4, 40):
+    for many in (company.LEAST - 1, company.LEAST, company.LEAST + 4, 40):
         found = learn_omission(traces[:many], 2)
         np.testing.assert_allclose(found.rates, twin(traces[:many], 2)[0], rtol=1e-7, atol=1e-9)
 
 
 def test_of_a_large_log_as_many_cases_as_fit_are_looked_at(monkeypatch):
     traces = [[number % 2] for number in range(300)]
-    monkeypatch.setattr(omission, "MOST_CELLS", 2 * 200)
-    assert omission._counted(traces, 2, np.random.default_rng(0)).shape == (200, 2)
-    monkeypatch.setattr(omission, "MOST_CELLS", 2)
-    assert len(omission._counted(traces, 2, np.random.default_rng(0))) == 2 * omission.LEAST
-    assert len(omission._counted(traces[:60], 2, np.random.default_rng(0))) == 60
+    monkeypatch.setattr(company, "MOST_READ", 2 * 200)
+    assert len(company._part(traces, 2, np.random.default_rng(0))) == 200
+    monkeypatch.setattr(company, "MOST_READ", 2)
+    assert len(company._part(traces, 2, np.random.default_rng(0))) == 2 * company.LEAST
+    assert len(company._part(traces[:60], 2, np.random.default_rng(0))) == 60
+
+
+def test_neighbours_of_the_most_frequent_events_are_looked_at(monkeypatch):
+    monkeypatch.setattr(company, "MOST_PAIRED", 2)
+    paired, pairs = company._paired(np.array([3, 9, 3, 4]))
+    assert (paired.tolist(), pairs) == ([-1, 0, -1, 1], 2)

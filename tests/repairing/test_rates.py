@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elision.errors import InputError
-from elision.repairing import omission
-from elision.repairing.omission import LEAST, RATES, given_omission, learn_omission
+from elision.repairing import company
+from elision.repairing.company import LEAST, RATES
+from elision.repairing.omission import given_omission, learn_omission
 
 CASES = 1500
 
@@ -69,6 +70,53 @@ def test_a_complete_log_with_ways_that_part_has_no_omissions():
     assert found.overall < 1e-3
 
 
+def test_ways_that_part_are_known_by_what_stands_around_them():
+    """No other event comes with 1 or 2, but one of them stands between 0 and 3."""
+
+    def done(rng):
+        return [0, 1 if rng.random() < 0.4 else 2, 3]
+
+    found = learn_omission(drawn(done, [0.05] * 4, 4000), 4)
+    np.testing.assert_allclose(found.rates, 0.05, rtol=0, atol=0.08)
+
+
+def optional(rng):
+    return [0, 1, *([2] if rng.random() < 0.3 else []), 3, 4, 5]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.25])
+def test_a_step_at_will_is_not_left_out_where_the_others_are_as_often_as_each_other(rate, seed):
+    """Nothing else shows who does it; that so much is left out of one event alone is unlikely."""
+    found = learn_omission(drawn(optional, [rate] * 6, 3000, seed), 6)
+    np.testing.assert_allclose(found.rates, rate, rtol=0, atol=0.04)
+    assert found.known[2] < 0.5
+
+
+def test_high_rates_are_believed_where_rates_differ():
+    rates = [0.02, 0.3, 0.75, 0.1, 0.55, 0.15]
+    found = learn_omission(drawn(in_line(6), rates, 3000), 6)
+    np.testing.assert_allclose(found.rates, rates, rtol=0, atol=0.04)
+    assert found.known.min() > 0.5
+
+
+def test_cases_of_which_nothing_is_left_do_not_mislead():
+    """Of those that are left, one that lacks an event is more likely to have another."""
+    rates = [0.7, 0.6, 0.8]
+    found = learn_omission(drawn(in_line(3), rates, 6000), 3)
+    np.testing.assert_allclose(found.rates, rates, rtol=0, atol=0.05)
+
+
+def test_a_step_that_is_always_done_twice_says_little():
+    """Few cases lack both, and of few cases none: that is no rate of 0."""
+
+    def done(rng):
+        return [0, 1, *([2, 1, 2] if rng.random() < 0.2 else [2]), 3]
+
+    found = learn_omission(drawn(done, [0.1] * 4, 2000), 4)
+    np.testing.assert_allclose(found.rates, 0.1, rtol=0, atol=0.03)
+
+
 def test_a_complete_log_in_a_line_has_no_omissions():
     found = learn_omission([[0, 1, 2]] * 100, 3)
     assert found.rates.tolist() == [0.0, 0.0, 0.0]
@@ -100,7 +148,7 @@ def test_order_of_cases_does_not_matter_and_answers_are_the_same_each_time():
 
 
 def test_of_a_large_log_a_part_is_looked_at(monkeypatch):
-    monkeypatch.setattr(omission, "MOST_CELLS", 4 * 400)
+    monkeypatch.setattr(company, "MOST_READ", 4 * 1300)
     traces = drawn(in_line(4), [0.2] * 4)
     found = learn_omission(traces, 4, random_state=1)
     np.testing.assert_allclose(found.rates, 0.2, rtol=0, atol=0.1)

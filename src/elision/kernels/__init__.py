@@ -8,6 +8,7 @@ from elision._rooms import door
 
 if TYPE_CHECKING:
     from elision.kernels import asking as asking
+    from elision.kernels import company as company
     from elision.kernels import exact as exact
     from elision.kernels import exchange as exchange
     from elision.kernels import log_passes as log_passes
