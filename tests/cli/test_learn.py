@@ -281,6 +281,34 @@ def test_bad_output(refused, output, problem):
     assert not Path("/dev/full.progress").exists()
 
 
+def test_several_domains_do_not_go_into_a_file(elision, refused):
+    write("stories.jsonl", TELLINGS[:6], "bell")
+    with Path("stories.jsonl").open("a") as file:
+        file.write('{"domain": "tea", "events": ["boil", "pour"]}\n' * 3)
+    err = refused("learn", "stories.jsonl", "-o", "x.json")
+    assert "2 domains came and the output is named as a file, expected a folder" in err
+    assert "name a folder, or one domain with --domain" in err
+    assert files() == ["stories.jsonl"]
+    Path("lib").mkdir()
+    Path("lib/old.json").write_text("{}")
+    status, _, err = elision("learn", "stories.jsonl", *APPROX, "-o", "lib")
+    assert (status, err.splitlines()[-1]) == (0, "lib had these already, and they stay: old.json")
+    assert files() == ["lib", "lib/bell.json", "lib/old.json", "lib/tea.json", "stories.jsonl"]
+    assert "already" not in elision("learn", "stories.jsonl", *APPROX, "-o", "new")[2]
+
+
+def test_a_table_without_times_is_said_to_be_in_the_order_of_its_rows(elision):
+    rows = "1,a,x\n1,b,y\n2,a,z\n2,b,x\n"
+    Path("log.csv").write_text(f"case,activity,note\n{rows}")
+    said = "no time column found: events of a case are taken in the order of the rows"
+    learn = ("learn", "log.csv", *APPROX, "-o", "s.json")
+    assert elision(*learn)[2].count(said) == 1
+    assert said not in elision(*learn, "--time", "")[2]
+    assert elision("pack", "log.csv", "-o", "packed")[2].count(said) == 1
+    Path("log.csv").write_text("case,activity,created_at\n1,a,2024-01-02\n1,b,2024-01-01\n")
+    assert said not in elision(*learn)[2]
+
+
 def test_the_name_of_a_progress_file_can_be_too_long(refused):
     write("stories.jsonl", TELLINGS)
     err = refused("learn", "stories.jsonl", *APPROX, "-o", "x" * 250)

@@ -21,6 +21,7 @@ from elision.cli.app import (
     Seed,
     Sentences,
     app,
+    check_not_source,
     check_place,
     on_cluster,
     read,
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
     from elision.pipeline.learning import Learned
     from elision.text.event_types import DomainTypes
+
+MOST_NAMED = 5
+"""Scripts of a folder that are named."""
 
 FAILED = 1
 """Exit status where some domains could not be learned, but others were."""
@@ -167,7 +171,19 @@ def learn(
                 learned = _learn_in_memory(narratives, output, reading, types, how)
     except pipeline.domains.DomainsError as error:
         failed, learned = error, error.learned
+    _say_others(output, learned)
     _report(learned, failed, as_json=as_json)
+
+
+def _say_others(output: Path, learned: list[Learned]) -> None:
+    """Name the scripts that a folder had already, besides those that were learned."""
+    written = {one.path.name for one in learned}
+    others = sorted({one.name for one in output.glob("*.json")} - written) if learned else []
+    if others:
+        named = ", ".join(map(printable, others[:MOST_NAMED]))
+        named += ", ..." * (len(others) > MOST_NAMED)
+        said = f"{printable(str(output))} had these already, and they stay: {named}"
+        err.print(said, markup=False, soft_wrap=True)
 
 
 def _given(**settings: Any) -> dict[str, Any]:
@@ -291,11 +307,10 @@ def events(
     Example: `elision events stories.jsonl -o events.jsonl`
     """
     check_place(output)
+    check_not_source(output, narratives, "the sentences are")
     corpus = read(narratives, sentences=sentences, **reading)
     if domain is not None:
         corpus = corpus.domain(domain)
-    if output is not None and narratives != "-" and output.exists() and output.samefile(narratives):
-        raise InputError("the sentences are in this file, expected another", where=str(output))
     extractor = el.EventExtractor(
         cast("Any", similarity),
         n_types=types,

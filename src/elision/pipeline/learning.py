@@ -144,9 +144,9 @@ def learn_domains(
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
+    paths = output_paths(output, corpus.domains, tuple(parts), source)
     if current().remote and len(parts) > 1:
         how = How(method, settings, types)
-        paths = output_paths(output, corpus.domains, tuple(parts), source)
         with progress_bar(console) as bar:
             return learn_apart(parts, paths, output, how, resume=resume, bar=bar)
     failed: dict[str, str] = {}
@@ -156,7 +156,6 @@ def learn_domains(
         with tolerated(domain, failed, found, of=len(parts)):
             _check_lengths(part)
             told[domain] = as_events(part, types=types)
-    paths = output_paths(output, corpus.domains, tuple(parts), source)
     learners = {domain: make_learner(method, **settings) for domain in told}
     checkpoints = {
         domain: Checkpoint(_beside(paths[domain]), learner, told[domain].events)
@@ -389,9 +388,11 @@ def output_paths(
                 )
             paths = {chosen[0]: output}
         else:
-            if output.exists() and not output.is_dir():
+            named = output.suffix.lower() == ".json"
+            if not output.is_dir() and (named or output.exists()):
+                is_file = "is a file" if output.exists() else "is named as a file"
                 raise InputError(
-                    f"{len(chosen)} domains came and the output is a file, expected a folder",
+                    f"{len(chosen)} domains came and the output {is_file}, expected a folder",
                     where=where,
                     hint="name a folder, or one domain with --domain",
                 )
