@@ -226,7 +226,6 @@ def test_after_hundreds_of_events_the_right_state_is_still_known():
         ([], {"steps": 10**9}, "from 1 to"),
         ([], {"top": 0}, "top is 0"),
         (["fly"], {}, "unknown event"),
-        (["open door", ...], {}, "ends in a stretch"),
     ],
 )
 def test_questions_about_the_next_event_that_cannot_be_answered(narrative, options, problem):

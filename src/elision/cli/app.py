@@ -154,7 +154,10 @@ def told_events(arguments: Sequence[str], question: str) -> list[Observation]:
 def _without_stretches(items: list[Item], question: str) -> list[Observation]:
     if ... in items:
         problem = f"{question} does not take a stretch of any number of events (...)"
-        raise InputError(problem, where=f"item {items.index(...) + 1}", hint="put ? for one event")
+        place = items.index(...) + 1
+        at_end = f"leave it away: {question} takes only what is finished"
+        hint = at_end if place == len(items) > 1 else "put ? for one event"
+        raise InputError(problem, where=f"item {place}", hint=hint)
     return cast("list[Observation]", items)
 
 

@@ -21,7 +21,6 @@ from elision.cli.app import (
     read,
     reply,
     show_heard,
-    told_events,
     told_so_far,
 )
 from elision.cli.reading import NOTHING, Reading, reads
@@ -231,7 +230,7 @@ def identify(
     paths, telling = (arguments[:1], arguments[1:]) if after is None else (arguments, after)
     if not telling:
         raise InputError("no telling, expected events or sentences after the scripts")
-    items = told_events(telling, "identify")
+    items = told_so_far(telling, "identify")
     found = library_of([Path(path) for path in paths]).identify(items, none_of_these=none_of_these)
     listed = found.candidates[:top]
     answer = {"best": found.best, "candidates": listed}

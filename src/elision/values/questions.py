@@ -180,15 +180,17 @@ class Questions(ABC):
         *,
         min_probability: float = 0.05,
         unknown: Unknown = "error",
+        finished: bool = True,
     ) -> Omissions:
         """Which events are probably missing from the record, and where.
 
         That is: what would stand in it, had nothing been removed? `between` says what happened,
-        whether or not it would have been told.
+        whether or not it would have been told. Of a record that is not ``finished``, or that ends
+        in ``...``, nothing is missing after its last event.
         """
-        found: Omissions = self._ask(
-            "missing", narrative, min_probability=min_probability, unknown=unknown
-        )
+        told, finished = ask.heard.unfinished(narrative, finished)
+        options = {"min_probability": min_probability, "unknown": unknown, "finished": finished}
+        found: Omissions = self._ask("missing", told, **options)
         return found
 
     def between(
@@ -241,8 +243,12 @@ class Questions(ABC):
         top: int | None = None,
         unknown: Unknown = "error",
     ) -> Following:
-        """Which event is told next after the beginning of a narrative, and whether any is."""
-        found: Following = self._ask("next", narrative, steps=steps, top=top, unknown=unknown)
+        """Which event is told next after the beginning of a narrative, and whether any is.
+
+        A beginning may end in ``...``, which says no more than that it is one.
+        """
+        told, _ = ask.heard.unfinished(narrative, finished=False)
+        found: Following = self._ask("next", told, steps=steps, top=top, unknown=unknown)
         return found
 
     def next_many(
