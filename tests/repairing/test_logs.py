@@ -275,11 +275,6 @@ class TestCommand:
         repair("log.csv", script=script, omission=0.2).write("again.csv")
         assert Path("new.csv").read_bytes() == Path("again.csv").read_bytes()
 
-    def test_a_log_may_be_written_over(self, elision):
-        elision("repair", "log.csv", "-o", "new.csv", "--omission", "0.2")
-        assert elision("repair", "log.csv", "-o", "log.csv", "--omission", "0.2")[0] == 0
-        assert Path("log.csv").read_bytes() == Path("new.csv").read_bytes()
-
     def test_a_log_without_times_is_fine(self, elision):
         log(cases=40).drop(TIME).write_csv("timeless.csv")
         status, _, err = elision("repair", "timeless.csv", "-o", "new.csv")
