@@ -212,6 +212,10 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
         (("score", "door.json", "--log", "no.jsonl"), "no.jsonl: there is no such file"),
         (("compare", "door.json", "no.json"), "no.json: cannot be read"),
         (("identify", "door.json"), "no telling"),
+        (
+            ("identify", "door.json", "tea.json", "open door"),
+            "tea.json: this file would be taken for a part of the telling (put -- between scripts",
+        ),
         (("identify", "empty", "--", "open door"), "empty: no script file in this folder"),
         (("identify", "door.json", "...", "open door"), "item 1: identify does not take a stretch"),
         (("draw", "door.json", "-o", "door.gif"), "door.gif"),
@@ -275,7 +279,7 @@ def test_a_check_fails_where_something_is_flagged(shown):
 def test_a_log_may_be_a_table_with_named_columns(answered):
     rows = ["who;what", *(f"{n};{event}" for n, told in enumerate(TELLINGS[:2]) for event in told)]
     Path("log.csv").write_text("\n".join(rows))
-    named = ("--case", "who", "--activity", "what")
+    named = ("--case", "who", "--activity", "what", "--time", "")
     found = answered("score", "door.json", "--log", "log.csv", *named, "--samples", "0")
     assert [one["told"] for one in found] == TELLINGS[:2]
 
@@ -306,6 +310,7 @@ def test_scripts_are_compared_on_events(refused):
 def test_scripts_are_compared_on_a_table_with_named_columns(answered):
     Path("log.csv").write_text("who;what\n1;hear doorbell\n1;open door\n")
     options = ("--samples", "20", "--on", "log.csv", "--case", "who", "--activity", "what")
+    options += ("--time", "")
     found = answered("compare", "door.json", "tea.json", *options)
     expected = DOORBELL.compare(TEA, [TOLD], samples=20)
     assert found["on_data"] == json.loads(json.dumps(plain(expected.on_data)))
