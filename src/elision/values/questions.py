@@ -259,7 +259,10 @@ class Questions(ABC):
         top: int | None = None,
         unknown: Unknown = "error",
     ) -> Answers[Following]:
-        """Which event is told next after each of many beginnings of narratives."""
+        """Which event is told next after each of many beginnings of narratives.
+
+        In ``to_frame()`` the event of the last row of a step is None: nothing more is told.
+        """
         asked = ask.many.Asked(narratives)
         return asked.followings(
             self.next(one, steps=steps, top=top, unknown=unknown) for one in asked.narratives
@@ -408,7 +411,8 @@ class Questions(ABC):
     ) -> Conformances:
         """How well each of many narratives fits the script, as a table.
 
-        At most a share of ``false_alarms`` of usual tellings are called odd.
+        At most a share of ``false_alarms`` of usual tellings are called odd. ``to_frame()`` gives a
+        frame of the library that the narratives came in.
         """
         found: Conformances = self._ask(
             "conform",
