@@ -297,6 +297,31 @@ def test_several_domains_do_not_go_into_a_file(elision, refused):
     assert "already" not in elision("learn", "stories.jsonl", *APPROX, "-o", "new")[2]
 
 
+@pytest.mark.parametrize("options", [(), APPROX, ("--memory", "1 GiB")])
+def test_a_script_of_a_file_without_domain_can_have_a_title(elision, refused, options):
+    rows = [f"{n},{event}" for n, told in enumerate(TELLINGS) for event in told]
+    Path("log.csv").write_text("\n".join(["case,activity", *rows]))
+    learn = ("learn", "log.csv", "--time", "", *options, "--title", "at the door")
+    status, out, _ = elision(*learn, "-o", "s.json")
+    assert status == 0
+    assert "at the door" in out
+    script = el.load("s.json")
+    assert script.about["domain"] == script.outline().title == "at the door"
+    assert "at the door" in elision("identify", "s.json", "hear doorbell", "open door")[1]
+    Path("two.jsonl").write_text(
+        '{"domain": "x", "events": ["a"]}\n{"domain": "y", "events": ["b"]}'
+    )
+    said = "a title came for 2 domains, expected one domain (name one with --domain"
+    assert said in refused("learn", "two.jsonl", "-o", "lib", *options, "--title", "t")
+    assert "lib" not in files()
+    Path("shelf").mkdir()
+    assert elision(*learn, "-o", "shelf")[0] == 0
+    assert "shelf/at-the-door.json" in files()
+    domain = ("--domain", "x", "--title", "letters")
+    assert elision("learn", "two.jsonl", "-o", "x.json", *options, *domain)[0] == 0
+    assert el.load("x.json").about["domain"] == "letters"
+
+
 def test_a_table_without_times_is_said_to_be_in_the_order_of_its_rows(elision):
     rows = "1,a,x\n1,b,y\n2,a,z\n2,b,x\n"
     Path("log.csv").write_text(f"case,activity,note\n{rows}")

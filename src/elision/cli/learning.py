@@ -25,6 +25,7 @@ from elision.cli.app import (
     check_place,
     on_cluster,
     read,
+    typed,
 )
 from elision.cli.interrupts import heard_soon
 from elision.cli.learn_options import Method, not_standard_output
@@ -112,6 +113,7 @@ def learn(
     constraint_cost: options.ConstraintCost = None,
     seed: Seed = 0,
     domain: options.OnlyDomain = None,
+    title: options.Title = None,
     types: options.TypesByHand = None,
     exhaustive: options.Exhaustive = False,
     paper_plan: options.PaperPlan = False,
@@ -139,6 +141,8 @@ def learn(
     streamed = _given(half_life=half_life, false_alarms=false_alarms, on_drift=on_drift)
     costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
     searches = method is not Method.DEFAULT
+    if follow and title:
+        raise InputError("--title is not for --follow", hint="--domain names the script there")
     if follow:
         _refuse_with_follow(searches, dask, memory, types, exhaustive, paper_plan, *costs.values())
         cli.streaming.follow(
@@ -160,7 +164,8 @@ def learn(
         exhaustive=exhaustive or None,
         plan="paper" if paper_plan else None,
     )
-    how: dict[str, Any] = {"only": domain, "method": method.value, "settings": settings}
+    how: dict[str, Any] = {"only": domain, "title": title and typed(title)}
+    how |= {"method": method.value, "settings": settings}
     failed = None
     try:
         with _interruptible(resumable=searches or dask is not None), on_cluster(dask):

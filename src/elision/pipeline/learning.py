@@ -124,6 +124,7 @@ def learn_domains(
     *,
     source: str = "-",
     only: str | None = None,
+    title: str | None = None,
     types: HandTypes | None = None,
     method: str,
     settings: Mapping[str, Any],
@@ -137,14 +138,14 @@ def learn_domains(
     script. With one domain ``output`` is the script's file, with several a folder. Progress of a
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
     and complains of progress with other narratives or settings unless ``restart`` is set.
-    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
-    hand which sentence tells which event. Of several domains, those that fail are reported when the
-    others are learned. Inside ``with on(client)`` several domains are learned on
+    ``source`` is the file that the corpus came from, which is not overwritten. A single domain is
+    called by its ``title``, if there is one. ``types`` say by hand which sentence tells which
+    event. Of several domains, those that fail are reported when the others are learned. Inside ``with on(client)`` several domains are learned on
     the cluster, and of a single one the passes over its narratives are done there.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
-    paths = output_paths(output, corpus.domains, tuple(parts), source)
+    paths = titled_paths(output, corpus.domains, tuple(parts), source, title)
     if current().remote and len(parts) > 1:
         how = How(method, settings, types)
         with progress_bar(console) as bar:
@@ -168,7 +169,8 @@ def learn_domains(
         for domain, heard in told.items():
             learner = learners[domain]
             _say_limits(learner, heard.events, domain, console)
-            name = shown_path(domain) or "learning"
+            called = title or domain
+            name = shown_path(called) or "learning"
             task = bar.add_task(name, total=len(heard.events), states="")
             with tolerated(domain, failed, found, of=len(parts)):
                 if isinstance(learner, SEMHMM):
@@ -176,9 +178,9 @@ def learn_domains(
                     progress = _kept(checkpoint, restart=restart) if resume else None
                     _search(learner, heard.events, checkpoint, bar, task, progress)
                 else:
-                    fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
+                    fit_default(learner, heard, called, _shown_on(bar, task, len(heard.events)))
                     bar.update(task, completed=len(heard.events), states="")
-                found.append(saved(domain, heard, learner, paths[domain]))
+                found.append(saved(called, heard, learner, paths[domain]))
     if failed:
         raise DomainsError(found, failed, stopped=False)
     for checkpoint in checkpoints.values():
@@ -373,6 +375,22 @@ def _check_lengths(corpus: Corpus) -> None:
                 where=f"narratives[{index}] (id {shown(narrative.id)})",
                 hint="cut it into episodes",
             )
+
+
+def titled_paths(
+    output: Path,
+    domains: tuple[str, ...],
+    chosen: tuple[str, ...],
+    source: str,
+    title: str | None,
+) -> dict[str, Path]:
+    """Where the script of each domain goes, a single one by its title if it has one."""
+    if not title:
+        return output_paths(output, domains, chosen, source)
+    if len(chosen) != 1:
+        problem = f"a title came for {len(chosen)} domains, expected one domain"
+        raise InputError(problem, hint="name one with --domain, or leave the title away")
+    return {chosen[0]: output_paths(output, (title,), (title,), source)[title]}
 
 
 def output_paths(
