@@ -140,8 +140,9 @@ def learn_domains(
     and complains of progress with other narratives or settings unless ``restart`` is set.
     ``source`` is the file that the corpus came from, which is not overwritten. A single domain is
     called by its ``title``, if there is one. ``types`` say by hand which sentence tells which
-    event. Of several domains, those that fail are reported when the others are learned. Inside ``with on(client)`` several domains are learned on
-    the cluster, and of a single one the passes over its narratives are done there.
+    event. Of several domains, those that fail are reported when the others are learned. Inside
+    ``with on(client)`` several domains are learned on the cluster, and of a single one the passes
+    over its narratives are done there.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
@@ -168,8 +169,9 @@ def learn_domains(
     with progress_bar(console) as bar:
         for domain, heard in told.items():
             learner = learners[domain]
-            _say_limits(learner, heard.events, domain, console)
             called = title or domain
+            _say_dropped(heard, called, console)
+            _say_limits(learner, heard.events, called, console)
             name = shown_path(called) or "learning"
             task = bar.add_task(name, total=len(heard.events), states="")
             with tolerated(domain, failed, found, of=len(parts)):
@@ -285,6 +287,20 @@ def _rename(
     for domain, types in extractor.domains_.items():
         new = dict.fromkeys(names.get(name, name) for name in types.names)
         extractor.domains_[domain] = renamed(types, names, [tellers[name] for name in new])
+
+
+def _say_dropped(heard: Told, domain: str, console: Console) -> None:
+    """Say how many sentences are of no event type, if any are."""
+    if heard.extractor is not None and heard.extractor.dropped_:
+        every = sum(map(len, heard.extractor.labels_))
+        where = f"{shown_path(domain)}: " if domain else ""
+        console.print(
+            f"{where}{len(heard.extractor.dropped_)} of {every} sentences are of no event type and"
+            " are left out (elision events shows the types)",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _say_limits(

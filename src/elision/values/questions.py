@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from elision import ask, show
-from elision.errors import InputError
+from elision.errors import InputError, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -264,9 +264,15 @@ class Questions(ABC):
         In ``to_frame()`` the event of the last row of a step is None: nothing more is told.
         """
         asked = ask.many.Asked(narratives)
-        return asked.followings(
-            self.next(one, steps=steps, top=top, unknown=unknown) for one in asked.narratives
-        )
+        ask.heard.check_top(top)
+        ask.following.check_steps(steps)
+        found = []
+        for number, one in enumerate(asked.narratives):
+            try:
+                found.append(self.next(one, steps=steps, top=top, unknown=unknown))
+            except InputError as error:
+                raise numbered(error, number) from None
+        return asked.followings(found)
 
     def follow(self, *, false_alarms: float = 0.05, unknown: Unknown = "ignore") -> Follower:
         """Follow a telling while it is told: what was skipped, what comes next, how far it is.
