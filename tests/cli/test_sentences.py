@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import elision as el
-from elision.cli.app import app
+from elision.cli.entry import app
 
 DOMAIN = "answering the doorbell"
 
@@ -166,3 +166,13 @@ def test_learning_says_how_many_sentences_are_of_no_type(sentences, elision):
     said = f"{dropped} of {every} sentences are of no event type and are left out"
     assert (status, err) == (0, f"{DOMAIN}: {said} (elision events shows the types)\n")
     assert said not in out
+
+
+def test_drawing_says_what_each_sentence_was_taken_for(script, tmp_path):
+    heard, strange = "they heard the doorbell ring", "seventeen pelicans sang"
+    place = ("-o", str(tmp_path / "door.svg"))
+    lines = run("draw", str(script), *place, "--telling", heard).splitlines()
+    assert lines[0].startswith(f"{heard}: hear")
+    options = ("--telling", heard, "--telling", strange, "--ignore-unknown")
+    assert f"{strange}: unknown, left out" in run("draw", str(script), *place, *options)
+    assert strange not in run("draw", str(script), *place, *options, "--json")
