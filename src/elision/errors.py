@@ -60,6 +60,19 @@ def shown(value: object) -> str:
     return "null" if value is None else " ".join(text.split("\n"))
 
 
+def numbered(error: InputError, number: int) -> InputError:
+    """Return a complaint about the only narrative as one about a certain one of many.
+
+    Examples
+    --------
+    >>> str(numbered(InputError("unknown event", where="narrative 0, event 7"), 13))
+    'narrative 13, event 7: unknown event'
+    """
+    place = (error.where or "").removeprefix("narrative 0").removeprefix(", ")
+    where = ", ".join(filter(None, [f"narrative {number}", place]))
+    return type(error)(error.problem, where=where, hint=error.hint)
+
+
 def relocated(error: InputError, where: str) -> InputError:
     """Return the same complaint about another place, for callers that know it more closely."""
     return InputError(error.problem, where=where, hint=error.hint)

@@ -226,9 +226,19 @@ def test_after_hundreds_of_events_the_right_state_is_still_known():
         ([], {"steps": 10**9}, "from 1 to"),
         ([], {"top": 0}, "top is 0"),
         (["fly"], {}, "unknown event"),
-        (["open door", ...], {}, "ends in a stretch"),
     ],
 )
 def test_questions_about_the_next_event_that_cannot_be_answered(narrative, options, problem):
     with pytest.raises(el.InputError, match=problem):
         el.examples.doorbell().next(narrative, **options)
+
+
+def test_many_beginnings_are_complained_of_by_their_number():
+    told = [["hear doorbell"]] * 13 + [["hear doorbell", "open door", "fly"]]
+    for script in (el.examples.doorbell(), el.examples.learned_doorbell()):
+        with pytest.raises(el.UnknownEventError, match=r"^narrative 13, event 2: unknown event"):
+            script.next_many(told)
+        with pytest.raises(el.InputError, match=r"^narrative 1: the script cannot"):
+            el.examples.doorbell().next_many([[], ["close door", "hear doorbell"]])
+        with pytest.raises(el.InputError, match=r"^steps is 0"):
+            script.next_many(told, steps=0)

@@ -69,6 +69,9 @@ class TestQuestions:
         found = el.examples.doorbell().conform(make(LOG), samples=0)
         assert found.ids == ("x", "y")
         assert found.to_frame("polars")["id"].to_list() == ["x", "y"]
+        assert type(found.to_frame()) is type(found[:1].to_frame()) is kind
+        learned = el.examples.learned_doorbell().conform(make(LOG), samples=0)
+        assert type(learned.to_frame()) is kind
 
 
 class TestAnswers:
@@ -89,6 +92,15 @@ class TestAnswers:
         assert isinstance(named.to_frame("polars"), pl.DataFrame)
         again = pickle.loads(pickle.dumps(named))  # noqa: S301 - our own bytes
         assert again.to_rows() == named.to_rows()
+
+    def test_one_story(self) -> None:
+        script = el.examples.doorbell()
+        story = script.between(["hear doorbell", "open door"])
+        (several,) = {len(script.between_many([["hear doorbell", "open door"]]).to_rows())}
+        frame = story.to_frame("polars")
+        assert frame.to_dicts() == story.to_rows()
+        assert (len(frame), type(story.to_frame())) == (several, pd.DataFrame)
+        assert frame["event"].to_list() == [one.event for gap in story.unsaid for one in gap]
 
     def test_a_wrong_backend(self) -> None:
         with pytest.raises(InputError, match="backend 'abacus', expected 'pandas', 'polars'"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from elision.ask.sample import stories
 from elision.ask.who import who
 from elision.errors import FileFormatError
 from elision.files.script import dumps, loads
+from elision.learn.sharp import sharp_script
 from elision.values.outline import steps_told
 from serving import large
 
@@ -602,3 +604,45 @@ def test_the_outline_of_a_very_large_script_is_one_row():
     happened = np.mean([any(one.event == "event 40" for one in each.story) for each in drawn])
     (unit,) = [u for u in outline.units if u.steps == (number["event 40"],)]
     assert unit.happens == pytest.approx(happened, abs=0.1)
+
+
+# What everybody told
+
+
+@pytest.fixture(scope="module")
+def always():
+    """A script that lacks nothing in silence: everyone told c."""
+    tellings = [["a", "b", "c", "d"], ["a", "c", "d"], ["a", "b", "c"], ["b", "c", "d"]] * 5
+    return el.ScriptLearner().fit(tellings).script_
+
+
+def test_no_step_is_told_so_surely_that_it_must_be(always):
+    assert (always.elision[1:-1] > 0).all()
+    step = next(step for step in always.made_from.steps if step.event == "c")
+    assert (step.told, step.telling) == (1.0, pytest.approx(20.5 / 21))
+    found = always.align(["a", "b", "d"])
+    assert [step.state for step in found.steps if step.event is None] == ["c"]
+    assert found.spurious == ()
+    assert always.posterior(["a", "b", "d"]).silent[2].max() == pytest.approx(1.0)
+    assert always.with_telling(None).log_prob(["a", "b", "d"]) > -math.inf
+
+
+def test_what_everybody_told_is_left_out_of_sentences_too(always):
+    for script in (always, sure_of(always, "c")):
+        hard = script.between(["a", "b", "d"], min_probability=0)
+        soft = script.between([{"a": 0.7}, {"b": 1.0}, "d"], min_probability=0)
+        assert total(soft) == pytest.approx(total(hard), rel=CUT, abs=1e-5)
+        assert script.align([{"a": 0.7}, "b", "d"]).spurious == ()
+        assert script.align(["a", ...]).steps[0].event == "a"
+
+
+def sure_of(script, event):
+    """The script as files have it that were written before: the step is never left out."""
+    steps = tuple(
+        replace(step, telling=1.0) if step.event == event else step
+        for step in script.made_from.steps
+    )
+    outline = replace(script.made_from, steps=steps)
+    sharp = sharp_script(outline, script.events)
+    assert (sharp.elision[1:-1] == 0).any()
+    return sharp.with_telling(script.telling)

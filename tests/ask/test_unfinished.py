@@ -104,3 +104,46 @@ def test_score_of_a_beginning_that_may_end_is_as_before(branching):
     whole, begun = branching.score(told, samples=0), branching.score([*told, ...])
     assert begun.surprises == whole.surprises
     assert begun.log_prob == pytest.approx(whole.log_prob + whole.ending)
+
+
+@pytest.fixture(scope="module")
+def doorbells():
+    """The doorbell as it was built, and as it was learned."""
+    return [el.examples.doorbell(), el.examples.learned_doorbell()]
+
+
+def test_what_comes_next_is_asked_of_a_beginning_anyway(doorbells):
+    told = ["hear doorbell", "open door"]
+    for script in doorbells:
+        assert script.next([*told, ...]) == script.next(told)
+        library = el.Library({"bell": script})
+        assert library.next([*told, ...]) == library.next(told)
+
+
+def test_nothing_is_missing_after_what_is_not_finished(doorbells):
+    told = ["hear doorbell", "open door"]
+    for script in doorbells:
+        whole, begun = (script.missing(one, min_probability=0.2) for one in (told, [*told, ...]))
+        assert begun == script.missing(told, min_probability=0.2, finished=False)
+        assert begun.places == (*whole.places[:-1], ())
+        assert whole.places[-1] != ()
+        assert begun.repaired[-1].event == "open door"
+
+
+def test_a_beginning_is_identified_as_one(doorbells):
+    tea = el.ScriptLearner().fit([["boil", "pour", "open door"], ["boil", "pour"]] * 6).script_
+    library = el.Library({"bell": doorbells[0], "tea": tea})
+    told = ["hear doorbell", "walk to door"]
+    begun = library.identify([*told, ...])
+    assert begun == library.identify(told, finished=False)
+    whole = library.identify(told)
+    assert begun.best == "bell"
+    # What the doorbell always has at the end may still come.
+    assert begun.candidates[0].log_evidence > whole.candidates[0].log_evidence + 1
+
+
+@pytest.mark.parametrize("question", ["order", "posterior"])
+def test_what_is_asked_of_the_whole_says_so(doorbells, question):
+    for script in doorbells:
+        with pytest.raises(el.InputError, match=f"leave it away: {question} takes only what is"):
+            getattr(script, question)(["hear doorbell", "open door", ...])

@@ -281,6 +281,59 @@ def test_bad_output(refused, output, problem):
     assert not Path("/dev/full.progress").exists()
 
 
+def test_several_domains_do_not_go_into_a_file(elision, refused):
+    write("stories.jsonl", TELLINGS[:6], "bell")
+    with Path("stories.jsonl").open("a") as file:
+        file.write('{"domain": "tea", "events": ["boil", "pour"]}\n' * 3)
+    err = refused("learn", "stories.jsonl", "-o", "x.json")
+    assert "2 domains came and the output is named as a file, expected a folder" in err
+    assert "name a folder, or one domain with --domain" in err
+    assert files() == ["stories.jsonl"]
+    Path("lib").mkdir()
+    Path("lib/old.json").write_text("{}")
+    status, _, err = elision("learn", "stories.jsonl", *APPROX, "-o", "lib")
+    assert (status, err.splitlines()[-1]) == (0, "lib had these already, and they stay: old.json")
+    assert files() == ["lib", "lib/bell.json", "lib/old.json", "lib/tea.json", "stories.jsonl"]
+    assert "already" not in elision("learn", "stories.jsonl", *APPROX, "-o", "new")[2]
+
+
+@pytest.mark.parametrize("options", [(), APPROX, ("--memory", "1 GiB")])
+def test_a_script_of_a_file_without_domain_can_have_a_title(elision, refused, options):
+    rows = [f"{n},{event}" for n, told in enumerate(TELLINGS) for event in told]
+    Path("log.csv").write_text("\n".join(["case,activity", *rows]))
+    learn = ("learn", "log.csv", "--time", "", *options, "--title", "at the door")
+    status, out, _ = elision(*learn, "-o", "s.json")
+    assert status == 0
+    assert "at the door" in out
+    script = el.load("s.json")
+    assert script.about["domain"] == script.outline().title == "at the door"
+    assert "at the door" in elision("identify", "s.json", "hear doorbell", "open door")[1]
+    Path("two.jsonl").write_text(
+        '{"domain": "x", "events": ["a"]}\n{"domain": "y", "events": ["b"]}'
+    )
+    said = "a title came for 2 domains, expected one domain (name one with --domain"
+    assert said in refused("learn", "two.jsonl", "-o", "lib", *options, "--title", "t")
+    assert "lib" not in files()
+    Path("shelf").mkdir()
+    assert elision(*learn, "-o", "shelf")[0] == 0
+    assert "shelf/at-the-door.json" in files()
+    domain = ("--domain", "x", "--title", "letters")
+    assert elision("learn", "two.jsonl", "-o", "x.json", *options, *domain)[0] == 0
+    assert el.load("x.json").about["domain"] == "letters"
+
+
+def test_a_table_without_times_is_said_to_be_in_the_order_of_its_rows(elision):
+    rows = "1,a,x\n1,b,y\n2,a,z\n2,b,x\n"
+    Path("log.csv").write_text(f"case,activity,note\n{rows}")
+    said = "no time column found: events of a case are taken in the order of the rows"
+    learn = ("learn", "log.csv", *APPROX, "-o", "s.json")
+    assert elision(*learn)[2].count(said) == 1
+    assert said not in elision(*learn, "--time", "")[2]
+    assert elision("pack", "log.csv", "-o", "packed")[2].count(said) == 1
+    Path("log.csv").write_text("case,activity,created_at\n1,a,2024-01-02\n1,b,2024-01-01\n")
+    assert said not in elision(*learn)[2]
+
+
 def test_the_name_of_a_progress_file_can_be_too_long(refused):
     write("stories.jsonl", TELLINGS)
     err = refused("learn", "stories.jsonl", *APPROX, "-o", "x" * 250)

@@ -201,7 +201,7 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
         (("compare", "door.json", "tea.json", "--on", "log.csv"), "(name it with --case)"),
         (("between", "door.json", "...", "?"), "item 1: between does not take a stretch"),
         (("score", "door.json", "open door", "...", "?"), "item 2: score does not take a stretch"),
-        (("next", "door.json", "..."), "ends in a stretch"),
+        (("order", "door.json", "open door", "..."), "(leave it away: order takes only what is"),
         (("next", "door.json", "--steps", "100000"), "steps is 100000"),
         (("resolve", "door.json", "open door"), "is ambiguous (put ? for what is vague)"),
         (("order", "door.json", "greet visitor", "take parcel"), "cannot tell these events"),
@@ -212,8 +212,12 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
         (("score", "door.json", "--log", "no.jsonl"), "no.jsonl: there is no such file"),
         (("compare", "door.json", "no.json"), "no.json: cannot be read"),
         (("identify", "door.json"), "no telling"),
+        (
+            ("identify", "door.json", "tea.json", "open door"),
+            "tea.json: this file would be taken for a part of the telling (put -- between scripts",
+        ),
         (("identify", "empty", "--", "open door"), "empty: no script file in this folder"),
-        (("identify", "door.json", "..."), "item 1: identify does not take a stretch"),
+        (("identify", "door.json", "...", "open door"), "item 1: identify does not take a stretch"),
         (("draw", "door.json", "-o", "door.gif"), "door.gif"),
         (("draw", "door.json", "-o", "d.svg", "--telling", "..."), "item 1: draw does not take"),
         (("draw", "door.json", "-o", "d.svg", "--states", "--direction", "up"), "'up'"),
@@ -275,7 +279,7 @@ def test_a_check_fails_where_something_is_flagged(shown):
 def test_a_log_may_be_a_table_with_named_columns(answered):
     rows = ["who;what", *(f"{n};{event}" for n, told in enumerate(TELLINGS[:2]) for event in told)]
     Path("log.csv").write_text("\n".join(rows))
-    named = ("--case", "who", "--activity", "what")
+    named = ("--case", "who", "--activity", "what", "--time", "")
     found = answered("score", "door.json", "--log", "log.csv", *named, "--samples", "0")
     assert [one["told"] for one in found] == TELLINGS[:2]
 
@@ -306,6 +310,7 @@ def test_scripts_are_compared_on_events(refused):
 def test_scripts_are_compared_on_a_table_with_named_columns(answered):
     Path("log.csv").write_text("who;what\n1;hear doorbell\n1;open door\n")
     options = ("--samples", "20", "--on", "log.csv", "--case", "who", "--activity", "what")
+    options += ("--time", "")
     found = answered("compare", "door.json", "tea.json", *options)
     expected = DOORBELL.compare(TEA, [TOLD], samples=20)
     assert found["on_data"] == json.loads(json.dumps(plain(expected.on_data)))

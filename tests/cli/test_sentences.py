@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import elision as el
-from elision.cli.app import app
+from elision.cli.entry import app
 
 DOMAIN = "answering the doorbell"
 
@@ -154,3 +154,25 @@ def test_raw_sentences_are_benchmarked_without_a_leak(sentences):
     ]
     first, second = told[: len(one.gaps)], told[len(one.gaps) :]
     assert sum(telling not in first for telling in second) <= 1
+
+
+def test_learning_says_how_many_sentences_are_of_no_type(sentences, elision):
+    corpus = el.Corpus([*el.read(sentences).domain(DOMAIN)] * 2)
+    extractor = el.EventExtractor().fit(corpus)
+    dropped, every = len(extractor.dropped_), sum(len(one.steps) for one in corpus)
+    assert dropped
+    corpus.to_jsonl("twice.jsonl")
+    status, out, err = elision("learn", "twice.jsonl", "-o", "bell.json")
+    said = f"{dropped} of {every} sentences are of no event type and are left out"
+    assert (status, err) == (0, f"{DOMAIN}: {said} (elision events shows the types)\n")
+    assert said not in out
+
+
+def test_drawing_says_what_each_sentence_was_taken_for(script, tmp_path):
+    heard, strange = "they heard the doorbell ring", "seventeen pelicans sang"
+    place = ("-o", str(tmp_path / "door.svg"))
+    lines = run("draw", str(script), *place, "--telling", heard).splitlines()
+    assert lines[0].startswith(f"{heard}: hear")
+    options = ("--telling", heard, "--telling", strange, "--ignore-unknown")
+    assert f"{strange}: unknown, left out" in run("draw", str(script), *place, *options)
+    assert strange not in run("draw", str(script), *place, *options, "--json")

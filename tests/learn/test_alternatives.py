@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive_outlines as naive
 from elision.learn import alternatives
-from elision.learn.alternatives import find_choices, fitted
+from elision.learn.alternatives import UNTOLD, find_choices, fitted
 from models import ATOL, RTOL
 
 SHAPES = {
@@ -165,7 +165,7 @@ def test_what_everybody_tells_happens_and_is_told():
     told, weight = told_by(1.0)
     choice = fitted(((0,),), told, weight, 0.39)
     assert choice.happens == 1.0
-    assert choice.telling == ((1.0,),)
+    assert choice.telling == ((pytest.approx(1 - UNTOLD / (weight.sum() + 1)),),)
 
 
 @pytest.mark.parametrize("silence", [0.2, 0.39, 0.6])

@@ -16,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elision.errors import InputError
+from elision.eventlog.log import EventLog
 from elision.readers import read
+from elision.readers.preview import is_untimed
 from elision.values.narrative import Narrative
 from sources import CSV, EVENTS, FILES, TABLE, parquet, put
 
@@ -71,7 +73,8 @@ class TestTables:
     def test_columns_by_option(self) -> None:
         text = CSV.replace("case,activity,time", "who,activity,when")
         assert read(io.StringIO(text), case="who", time="when").events == EVENTS
-        unsorted = read(io.StringIO(text), case="who").events[0]
+        assert read(io.StringIO(text), case="who").events == EVENTS
+        unsorted = read(io.StringIO(text), case="who", time="").events[0]
         assert unsorted == ("walk", "hear bell", "open door")
         assert read(io.StringIO(CSV), time="").events[0] == unsorted
         # A column that is asked for is no longer free to be guessed.
@@ -106,6 +109,40 @@ class TestTables:
         assert read(io.StringIO(text)).events == [tuple(expected)]
         frame = pd.DataFrame({"case": [1, 1], "activity": ["a", "b"], "time": times})
         assert read(frame).events == [tuple(expected)]
+
+    @pytest.mark.parametrize(
+        "name", ["created_at", "When", "Start", "occurred", "eventdate", "Zeitpunkt"]
+    )
+    def test_the_only_column_of_dates_is_the_time(self, name: str, tmp_path: Path) -> None:
+        frame = TABLE.rename(columns={"time": name}).assign(version="1.2.10", size=7)
+        assert read(frame).events == EVENTS
+        assert read(pl.from_pandas(frame).lazy()).events == EVENTS
+        assert read(io.StringIO(frame.to_csv(index=False))).events == EVENTS
+        frame.to_parquet(tmp_path / "log.parquet")
+        assert read(tmp_path / "log.parquet").events == EVENTS
+        for path in (tmp_path / "log.parquet", put(tmp_path, "log.csv", frame.to_csv())):
+            assert not is_untimed(path)
+            assert not is_untimed(path, time="")
+            assert EventLog.read(path).corpus.events == EVENTS
+
+    @pytest.mark.parametrize(
+        ("columns", "expected"),
+        [
+            ("due,born\n1,b,2024-01-02,1999-01-02\n1,a,2024-01-01,1999-01-01", "ba"),
+            ("start,born\n1,b,2024-01-02,1999-01-02\n1,a,2024-01-01,1999-01-03", "ab"),
+            ("start,end\n1,b,2024-01-01,2024-01-09\n1,a,2024-01-02,2024-01-08", "ab"),
+            ("created,size\n1,b,1704067202,1\n1,a,1704067201,2", "ab"),
+            ("end,size\n1,b,yes,2\n1,a,no,1", "ba"),
+            ("paid,size\n1,b,2024-01-02,2\n1,a,,1", "ba"),
+        ],
+    )
+    def test_of_several_columns_the_name_decides(
+        self, columns: str, expected: str, tmp_path: Path
+    ) -> None:
+        text = f"case,activity,{columns}"
+        assert read(io.StringIO(text)).events == [tuple(expected)]
+        path = put(tmp_path, "log.csv", text)
+        assert is_untimed(path) == (expected == "ba")
 
     def test_lifecycle_column(self) -> None:
         text = "case,activity,lifecycle:transition\n1,a,start\n1,a,COMPLETE\n2,b,start\n2,c,\n"

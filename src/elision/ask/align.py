@@ -17,6 +17,8 @@ from elision.values.observations import Packer, short
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from elision.ask.heard import Item
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
@@ -205,16 +207,8 @@ def lacking(script: Script, items: list[Observation]) -> list[tuple[str, int]]:
 
     Found by the same path in a script that may pass any state in silence.
     """
-    never = (script.elision == 0) & (script.emission.sum(axis=1) > 0)
-    seldom = np.where(never, SELDOM, 0.0)
-    relaxed = type(script)(
-        script.events,
-        script.transition,
-        script.emission * (1 - seldom)[:, None],
-        script.elision + seldom,
-        states=script.states,
-    )
-    path, _ = _best_path(relaxed, items)
+    never = _never_silent(script)
+    path, _ = _best_path(_relaxed(script), items)
     found, after = [], 0
     for state, index in path:
         if index >= 0:
@@ -222,6 +216,28 @@ def lacking(script: Script, items: list[Observation]) -> list[tuple[str, int]]:
         elif never[state]:
             found.append((script.events[int(script.emission[state].argmax())], after))
     return found
+
+
+def able(script: Script, items: list[Observation]) -> Script:
+    """The script itself if it can tell a part of a narrative, else one that may leave out all."""
+    _, log_prob = _best_path(script, items)
+    return _relaxed(script) if log_prob == -np.inf else script
+
+
+def _never_silent(script: Script) -> NDArray[np.bool_]:
+    return np.asarray((script.elision == 0) & (script.emission.sum(axis=1) > 0))
+
+
+def _relaxed(script: Script) -> Script:
+    """A script that may pass any state in silence, if only seldom."""
+    seldom = np.where(_never_silent(script), SELDOM, 0.0)
+    return type(script)(
+        script.events,
+        script.transition,
+        script.emission * (1 - seldom)[:, None],
+        script.elision + seldom,
+        states=script.states,
+    )
 
 
 def _told(script: Script, state: int, item: Observation) -> tuple[str, float]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elision import _html, ask
 from elision.ask.engine import checks
 from elision.ask.engine.at_once import in_slices
+from elision.ask.engine.frames import frame_of
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, hear_all, impossible, name_of, single
 from elision.errors import relocated
@@ -96,6 +97,28 @@ class Story:
                 ends, self.nothing, self.unsaid, ways, strict=True
             )
         )
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each event that happened unsaid, with its place."""
+        columns = ask.many.STORY_COLUMNS
+        return [dict(zip(columns, row, strict=True)) for row in ask.many.story_rows(self)]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the rows as a data frame of pandas, polars or pyarrow.
+
+        Raises
+        ------
+        InputError
+            If that library is not installed.
+
+        Examples
+        --------
+        >>> import elision as el
+        >>> frame = el.examples.doorbell().between(["hear doorbell", "open door"]).to_frame()
+        >>> frame[["place", "event"]].values.tolist()[0]
+        [1, 'walk to door']
+        """
+        return frame_of(ask.many.STORY_COLUMNS, self.to_rows(), backend)
 
     def __str__(self) -> str:
         lines: list[str] = []

@@ -114,7 +114,7 @@ DECLARED = {
         ),
         Declared(
             "missing",
-            "telling",
+            "unfinished",
             "Say which events are probably missing from a record, and where.",
             ("hear doorbell", "open door"),
             (
@@ -128,7 +128,7 @@ DECLARED = {
                 ),
             ),
             more="That is what would stand in it, had nothing been removed; `between` says what"
-            " happened.",
+            " happened. A record that ends in `...` is not finished: nothing is missing after it.",
         ),
         Declared(
             "next",

@@ -243,7 +243,9 @@ def single(heard: Heard, question: str) -> list[Observation]:
     for item, position in zip(heard.items, heard.positions, strict=True):
         if item is ...:
             problem = f"{question} does not take a stretch of any number of events (...)"
-            raise InputError(problem, where=f"event {position}", hint="put None for one event")
+            at_end = f"leave it away: {question} takes only what is finished"
+            hint = at_end if 0 < position == heard.positions[-1] else "put None for one event"
+            raise InputError(problem, where=f"event {position}", hint=hint)
     return cast("list[Observation]", heard.items)
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+STORY_COLUMNS = ("place", "after", "before", "event", "probability", "expected", "nothing")
+
 
 class Answers(list[T]):
     """One answer a narrative, in the order in which they were given.
@@ -83,8 +85,7 @@ class Asked:
 
     def stories(self, found: Iterable[Story]) -> Answers[Story]:
         """Return what happened unsaid in each, a row an event at a place."""
-        columns = ("place", "after", "before", "event", "probability", "expected", "nothing")
-        return Answers(found, self.ids, columns, story_rows, self.backend)
+        return Answers(found, self.ids, STORY_COLUMNS, story_rows, self.backend)
 
     def followings(self, found: Iterable[Following]) -> Answers[Following]:
         """Return what comes next after each, a row an event at a step; None for nothing more."""

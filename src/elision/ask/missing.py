@@ -88,6 +88,7 @@ def missing(
     *,
     min_probability: float = 0.05,
     unknown: Unknown = "error",
+    finished: bool = True,
 ) -> Omissions:
     """Say which events are probably missing from the record, and where.
 
@@ -101,6 +102,8 @@ def missing(
         Least probability of what is listed.
     unknown
         What to do with events that the script does not know: "error" or "ignore".
+    finished
+        Whether the record is at its end; if not, nothing is missing after its last event.
 
     Examples
     --------
@@ -118,6 +121,7 @@ def missing(
         lambda items: ask.engine.chances.missing_chances(script, [items])[0],
         min_probability=min_probability,
         unknown=unknown,
+        finished=finished,
     )
 
 
@@ -142,11 +146,19 @@ def found_missing(
     *,
     min_probability: float,
     unknown: Unknown,
+    finished: bool,
 ) -> Omissions:
     """Make the answer from the probabilities of any place and event, asked again after each."""
+
+    def weighed(held: list[Observation]) -> NDArray[np.float64]:
+        chances = np.array(chances_of(held))
+        if not finished:
+            chances[-1] = 0.0
+        return chances
+
     min_probability = probability(min_probability, "min_probability")
     items = single(hear(script, narrative, unknown=unknown), "missing")
-    chances = chances_of(items)
+    chances = weighed(items)
     places = tuple(
         tuple(
             Omitted(script.events[o], float(row[o]))
@@ -162,5 +174,5 @@ def found_missing(
             held.insert(place, script.events[event])
             one = Restored(script.events[event], False, float(chances[place, event]))
             restored.insert(place, one)
-        chances = chances_of(held)
+        chances = weighed(held)
     return Omissions(tuple(map(name_of, items)), places, tuple(restored))

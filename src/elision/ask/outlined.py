@@ -102,7 +102,7 @@ def align(
     """
     heard = hear(script, narrative, unknown=unknown)
     items, order = _in_order(script, single(heard, "align"))
-    found = _align.align(script, items, finished=finished)
+    found = _align.align(_align.able(script, items), items, finished=finished)
     places = [heard.positions[index] for index in order]
     steps = [
         step if step.position is None else replace(step, position=places[step.position])
@@ -122,6 +122,7 @@ def posterior(
 
 def _posterior_of(script: Script, items: Sequence[Observation]) -> StatePosterior:
     ordered, _ = _in_order(script, items)
+    script = _align.able(script, ordered)
     aside = _align.align(script, ordered).spurious
     kept = [item for index, item in enumerate(ordered) if index not in aside]
     return _posterior.posterior(script, kept)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 from elision import _html, ask
+from elision._backends import library_of
 from elision.ask import summaries
 from elision.ask.engine.frames import frame_of
 from elision.ask.heard import understood_all
@@ -212,6 +213,8 @@ class Conformances(Sequence[Conformance]):
         One conformance a telling.
     ids
         The id of each telling, None where it has none; by default none has.
+    backend
+        The library of the frame in which the tellings came, if they did.
 
     Attributes
     ----------
@@ -219,12 +222,16 @@ class Conformances(Sequence[Conformance]):
         The id of each telling: that of the `Narrative`, if it was one.
     """
 
-    __slots__ = ("_found", "ids")
+    __slots__ = ("_backend", "_found", "ids")
 
     def __init__(
-        self, found: Iterable[Conformance], ids: Iterable[str | None] | None = None
+        self,
+        found: Iterable[Conformance],
+        ids: Iterable[str | None] | None = None,
+        backend: str | None = None,
     ) -> None:
         self._found = tuple(found)
+        self._backend = backend
         self.ids = (None,) * len(self._found) if ids is None else tuple(ids)
         if len(self.ids) != len(self._found):
             raise InputError(f"{len(self.ids)} ids came for {len(self._found)} tellings")
@@ -238,7 +245,7 @@ class Conformances(Sequence[Conformance]):
     def __getitem__(self, index: slice) -> Conformances: ...
     def __getitem__(self, index: int | slice) -> Conformance | Conformances:
         if isinstance(index, slice):
-            return Conformances(self._found[index], self.ids[index])
+            return Conformances(self._found[index], self.ids[index], self._backend)
         return self._found[index]
 
     def __iter__(self) -> Iterator[Conformance]:
@@ -310,15 +317,21 @@ class Conformances(Sequence[Conformance]):
             rows.append(dict(zip(COLUMNS, values, strict=True)))
         return rows
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: str | None = None) -> Any:
         """Return the rows as a data frame of pandas, polars or pyarrow.
+
+        Parameters
+        ----------
+        backend
+            "pandas", "polars" or "pyarrow"; by default as the tellings came, pandas if they came in
+            no frame.
 
         Raises
         ------
         InputError
             If that library is not installed.
         """
-        return frame_of(COLUMNS, self.to_rows(), backend)
+        return frame_of(COLUMNS, self.to_rows(), backend or self._backend or "pandas")
 
     def by_step(self) -> Summary:
         """Sum up step by step: how often told, how surprising, and how often flagged as what."""
@@ -436,4 +449,4 @@ def conform(
         samples=samples,
         random_state=random_state,
     )
-    return Conformances(examiner.examine(told), ids)
+    return Conformances(examiner.examine(told), ids, library_of(narratives))

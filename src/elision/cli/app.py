@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import elision as el
-from elision import ask, files, scale
+from elision import ask, files, readers, scale
 from elision._files import shown_path
 from elision.errors import InputError
 from elision.terminal import err, out, print_json, printable, say
@@ -154,7 +154,10 @@ def told_events(arguments: Sequence[str], question: str) -> list[Observation]:
 def _without_stretches(items: list[Item], question: str) -> list[Observation]:
     if ... in items:
         problem = f"{question} does not take a stretch of any number of events (...)"
-        raise InputError(problem, where=f"item {items.index(...) + 1}", hint="put ? for one event")
+        place = items.index(...) + 1
+        at_end = f"leave it away: {question} takes only what is finished"
+        hint = at_end if place == len(items) > 1 else "put ? for one event"
+        raise InputError(problem, where=f"item {place}", hint=hint)
     return cast("list[Observation]", items)
 
 
@@ -228,6 +231,14 @@ def check_place(*outputs: Path | None) -> None:
             raise InputError(problem, where=shown_path(output))
 
 
+def check_not_source(output: Path | None, source: str, what: str) -> None:
+    """Refuse, before any work is done, to write over the file that is read."""
+    if output is None or source == "-" or not (output.exists() and Path(source).exists()):
+        return
+    if output.samefile(source):
+        raise InputError(f"{what} in this file, expected another", where=shown_path(output))
+
+
 def unknown(ignore: bool) -> Unknown:
     """Return how questions are told to treat events that the script does not know."""
     return "ignore" if ignore else "error"
@@ -240,7 +251,20 @@ def read(source: str, *, sentences: bool | None = None, **reading: Any) -> Corpu
     plain = form == "text" or (form is None and source.lower().endswith((".txt", ".txt.gz")))
     if plain and not corpus.has_events and sentences is None:
         err.print("read as sentences (--events takes each line for the name of an event)")
+    note_order(source, reading)
     return corpus
+
+
+def note_order(source: str, reading: dict[str, Any]) -> None:
+    """Say that a table that was read has no column of times, if that is so."""
+    asked = {name: reading.get(name) for name in ("format", "case", "activity", "time", "domain")}
+    encoding = reading.get("encoding") or "utf-8"
+    if source != "-" and readers.preview.is_untimed(source, encoding=encoding, **asked):
+        err.print(
+            "no time column found: events of a case are taken in the order of the rows"
+            " (--time NAME names it, --time '' says that there is none)",
+            soft_wrap=True,
+        )
 
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")

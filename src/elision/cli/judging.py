@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from elision import ask, cli, files, values
+from elision._files import shown_path
 from elision.cli.app import (
     AsJson,
     ScriptFile,
@@ -21,7 +22,6 @@ from elision.cli.app import (
     read,
     reply,
     show_heard,
-    told_events,
     told_so_far,
 )
 from elision.cli.reading import NOTHING, Reading, reads
@@ -231,7 +231,14 @@ def identify(
     paths, telling = (arguments[:1], arguments[1:]) if after is None else (arguments, after)
     if not telling:
         raise InputError("no telling, expected events or sentences after the scripts")
-    items = told_events(telling, "identify")
+    scripts = [one for one in telling if one.lower().endswith(".json") and Path(one).is_file()]
+    if after is None and scripts:
+        raise InputError(
+            "this file would be taken for a part of the telling",
+            where=shown_path(scripts[0]),
+            hint="put -- between scripts and telling: elision identify SCRIPTS... -- TELLING...",
+        )
+    items = told_so_far(telling, "identify")
     found = library_of([Path(path) for path in paths]).identify(items, none_of_these=none_of_these)
     listed = found.candidates[:top]
     answer = {"best": found.best, "candidates": listed}

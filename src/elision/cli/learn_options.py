@@ -80,6 +80,10 @@ ConstraintCost = Annotated[
     typer.Option(help="By search: cost of a violated constraint, kappa_c.", callback=_cost),
 ]
 OnlyDomain = Annotated[str | None, typer.Option(help="Learn this domain only.")]
+Title = Annotated[
+    str | None,
+    typer.Option(help="What the script is called, if the file says no domain; for one domain."),
+]
 TypesByHand = Annotated[
     Path | None,
     typer.Option(help="Table of sentences and their types, from `elision events -o`."),

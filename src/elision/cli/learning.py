@@ -21,9 +21,11 @@ from elision.cli.app import (
     Seed,
     Sentences,
     app,
+    check_not_source,
     check_place,
     on_cluster,
     read,
+    typed,
 )
 from elision.cli.interrupts import heard_soon
 from elision.cli.learn_options import Method, not_standard_output
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 
     from elision.pipeline.learning import Learned
     from elision.text.event_types import DomainTypes
+
+MOST_NAMED = 5
+"""Scripts of a folder that are named."""
 
 FAILED = 1
 """Exit status where some domains could not be learned, but others were."""
@@ -108,6 +113,7 @@ def learn(
     constraint_cost: options.ConstraintCost = None,
     seed: Seed = 0,
     domain: options.OnlyDomain = None,
+    title: options.Title = None,
     types: options.TypesByHand = None,
     exhaustive: options.Exhaustive = False,
     paper_plan: options.PaperPlan = False,
@@ -135,6 +141,8 @@ def learn(
     streamed = _given(half_life=half_life, false_alarms=false_alarms, on_drift=on_drift)
     costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
     searches = method is not Method.DEFAULT
+    if follow and title:
+        raise InputError("--title is not for --follow", hint="--domain names the script there")
     if follow:
         _refuse_with_follow(searches, dask, memory, types, exhaustive, paper_plan, *costs.values())
         cli.streaming.follow(
@@ -156,7 +164,8 @@ def learn(
         exhaustive=exhaustive or None,
         plan="paper" if paper_plan else None,
     )
-    how: dict[str, Any] = {"only": domain, "method": method.value, "settings": settings}
+    how: dict[str, Any] = {"only": domain, "title": title and typed(title)}
+    how |= {"method": method.value, "settings": settings}
     failed = None
     try:
         with _interruptible(resumable=searches or dask is not None), on_cluster(dask):
@@ -167,7 +176,19 @@ def learn(
                 learned = _learn_in_memory(narratives, output, reading, types, how)
     except pipeline.domains.DomainsError as error:
         failed, learned = error, error.learned
+    _say_others(output, learned)
     _report(learned, failed, as_json=as_json)
+
+
+def _say_others(output: Path, learned: list[Learned]) -> None:
+    """Name the scripts that a folder had already, besides those that were learned."""
+    written = {one.path.name for one in learned}
+    others = sorted({one.name for one in output.glob("*.json")} - written) if learned else []
+    if others:
+        named = ", ".join(map(printable, others[:MOST_NAMED]))
+        named += ", ..." * (len(others) > MOST_NAMED)
+        said = f"{printable(str(output))} had these already, and they stay: {named}"
+        err.print(said, markup=False, soft_wrap=True)
 
 
 def _given(**settings: Any) -> dict[str, Any]:
@@ -291,11 +312,10 @@ def events(
     Example: `elision events stories.jsonl -o events.jsonl`
     """
     check_place(output)
+    check_not_source(output, narratives, "the sentences are")
     corpus = read(narratives, sentences=sentences, **reading)
     if domain is not None:
         corpus = corpus.domain(domain)
-    if output is not None and narratives != "-" and output.exists() and output.samefile(narratives):
-        raise InputError("the sentences are in this file, expected another", where=str(output))
     extractor = el.EventExtractor(
         cast("Any", similarity),
         n_types=types,

@@ -14,6 +14,7 @@ from elision._files import temporary_folder_in
 from elision.cli.app import (
     AsJson,
     app,
+    note_order,
 )
 from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
@@ -49,6 +50,7 @@ def pack(
         memory=memory or "1 GiB",
         **reading,
     )
+    note_order(files[0], reading)
     if as_json:
         print_json(
             {
@@ -100,6 +102,7 @@ def packed(
             memory=memory or "",
             **reading,
         )
+        note_order(narratives, reading)
         for line in str(made).splitlines()[1:]:
             err.print(line, markup=False, highlight=False)
         yield made.corpora

@@ -13,8 +13,10 @@ from elision.cli.app import (
     Dask,
     Seed,
     app,
+    check_not_source,
     check_place,
     load,
+    note_order,
     on_cluster,
 )
 from elision.cli.reading import NOTHING, Reading, reads
@@ -59,6 +61,7 @@ def repair(
     if most_probable and threshold is not None:
         raise InputError("both --threshold and --most-probable, expected one of them")
     check_place(output)
+    check_not_source(output, log, "the log to repair is")
     eventlog.writing.format_of(output)
     options: dict[str, Any] = {
         "omission": omission,
@@ -81,6 +84,7 @@ def repair(
             found = repairing.repair(log, **options)
             found.write(output)
             report = found.report
+    note_order(log, reading)
     if as_json:
         print_json(report)
     else:

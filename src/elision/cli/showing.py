@@ -9,7 +9,16 @@ import typer
 
 from elision import serve as page
 from elision import show
-from elision.cli.app import AsJson, IgnoreUnknown, ScriptFile, app, load, told_events, unknown
+from elision.cli.app import (
+    AsJson,
+    IgnoreUnknown,
+    ScriptFile,
+    app,
+    load,
+    show_heard,
+    told_events,
+    unknown,
+)
 from elision.terminal import print_json, say
 
 States = Annotated[
@@ -58,9 +67,10 @@ def draw(
     Example: `elision draw doorbell.json -o doorbell.svg --telling "hear doorbell" --telling "open
     door"`
     """
-    drawing = load(script).draw(
+    drawn, items = load(script), told_events(telling or [], "draw")
+    drawing = drawn.draw(
         output,
-        telling=told_events(telling, "draw") if telling else None,
+        telling=items or None,
         states=states,
         min_share=min_share,
         direction=cast("Any", direction),
@@ -68,6 +78,7 @@ def draw(
         theme=cast("Any", theme),
         unknown=unknown(ignore_unknown),
     )
+    show_heard(drawn, items, as_json=as_json)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})
     else:

@@ -16,7 +16,7 @@ from elision.eventlog.texts import KeptText
 from elision.eventlog.xes import KeptXes, table_columns
 from elision.readers.cases import Reading
 from elision.readers.columns import choose, time_of
-from elision.readers.frames import collected, failures, known_frame
+from elision.readers.frames import collected, failures, first_cells, known_frame
 from elision.readers.guess import guessed
 from elision.readers.reading import check_options, read
 from elision.readers.source import is_readable, opened
@@ -147,7 +147,8 @@ def _frame_log(native: Any, roles: Roles, reading: Reading, name: str) -> EventL
     frame = collected(known_frame(native, name), name)
     with failures(name):
         names = list(frame.columns)
-    return frame_log(frame, choose(names, roles, name), reading, name)
+    columns = choose(names, roles, name, lambda some: first_cells(frame, some, name))
+    return frame_log(frame, columns, reading, name)
 
 
 def frame_log(

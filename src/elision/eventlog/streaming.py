@@ -19,12 +19,18 @@ from elision.eventlog.reading import (
 from elision.eventlog.records import Fields
 from elision.eventlog.xes import KeptXes, table_columns
 from elision.readers.cases import LIFECYCLE_KEY
-from elision.readers.columns import choose, time_of
+from elision.readers.columns import time_of
 from elision.readers.frames import failures, known_frame, labels_of, times_of
 from elision.readers.guess import guessed
 from elision.readers.records import narratives_of_lines
 from elision.readers.source import opened
-from elision.readers.table import arrow, csv_rows, label_of, parquet_errors
+from elision.readers.table import (
+    arrow,
+    csv_rows,
+    label_of,
+    parquet_columns,
+    parquet_errors,
+)
 from elision.readers.times import TimeColumn, no_time
 from elision.readers.xes import XesParser, keys_of
 
@@ -190,8 +196,7 @@ def _parquet_stream(plan: _Plan) -> Iterator[EventLog]:
     pa, pq = arrow(plan.name)
     with opened(plan.path, plan.encoding), parquet_errors(plan.name):
         file = pq.ParquetFile(plan.path)
-    names = file.schema_arrow.names
-    columns = choose(names, plan.roles, plan.name)
+    columns = parquet_columns(file, plan.roles, plan.name)
     known = _parquet_survey(plan, file, columns)
     left: Any = None
     first = 0

@@ -56,6 +56,9 @@ SILENCE_UNITS = 10.0
 SILENCE_WEIGHT = 15.0
 """How alike steps are in being passed over: parameters of the Beta prior sum to this."""
 
+UNTOLD = 0.5
+"""Tellings that leave a step out, beside those counted: none is told so surely that it must be."""
+
 GRID = 200
 
 
@@ -289,8 +292,9 @@ def fitted(
     unsaid = h * silent / (1 - h + h * silent).clip(1e-300)
     wanted = float(posterior @ unsaid)
     happens = float(np.interp(wanted, unsaid, h)) if unsaid[0] < wanted else float(h[0])
+    most = 1 - UNTOLD / (total + 1)
     telling = tuple(
-        tuple(np.clip(c / (total * happens * s), 0, 1).tolist())
+        tuple(np.clip(c / (total * happens * s), 0, most).tolist())
         for c, s in zip(counts, shares, strict=True)
     )
     return Choice(branches, tuple(shares.tolist()), happens, telling)

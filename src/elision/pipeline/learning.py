@@ -124,6 +124,7 @@ def learn_domains(
     *,
     source: str = "-",
     only: str | None = None,
+    title: str | None = None,
     types: HandTypes | None = None,
     method: str,
     settings: Mapping[str, Any],
@@ -137,16 +138,17 @@ def learn_domains(
     script. With one domain ``output`` is the script's file, with several a folder. Progress of a
     search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
     and complains of progress with other narratives or settings unless ``restart`` is set.
-    ``source`` is the file that the corpus came from, which is not overwritten. ``types`` say by
-    hand which sentence tells which event. Of several domains, those that fail are reported when the
-    others are learned. Inside ``with on(client)`` several domains are learned on
-    the cluster, and of a single one the passes over its narratives are done there.
+    ``source`` is the file that the corpus came from, which is not overwritten. A single domain is
+    called by its ``title``, if there is one. ``types`` say by hand which sentence tells which
+    event. Of several domains, those that fail are reported when the others are learned. Inside
+    ``with on(client)`` several domains are learned on the cluster, and of a single one the passes
+    over its narratives are done there.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
+    paths = titled_paths(output, corpus.domains, tuple(parts), source, title)
     if current().remote and len(parts) > 1:
         how = How(method, settings, types)
-        paths = output_paths(output, corpus.domains, tuple(parts), source)
         with progress_bar(console) as bar:
             return learn_apart(parts, paths, output, how, resume=resume, bar=bar)
     failed: dict[str, str] = {}
@@ -156,7 +158,6 @@ def learn_domains(
         with tolerated(domain, failed, found, of=len(parts)):
             _check_lengths(part)
             told[domain] = as_events(part, types=types)
-    paths = output_paths(output, corpus.domains, tuple(parts), source)
     learners = {domain: make_learner(method, **settings) for domain in told}
     checkpoints = {
         domain: Checkpoint(_beside(paths[domain]), learner, told[domain].events)
@@ -168,8 +169,10 @@ def learn_domains(
     with progress_bar(console) as bar:
         for domain, heard in told.items():
             learner = learners[domain]
-            _say_limits(learner, heard.events, domain, console)
-            name = shown_path(domain) or "learning"
+            called = title or domain
+            _say_dropped(heard, called, console)
+            _say_limits(learner, heard.events, called, console)
+            name = shown_path(called) or "learning"
             task = bar.add_task(name, total=len(heard.events), states="")
             with tolerated(domain, failed, found, of=len(parts)):
                 if isinstance(learner, SEMHMM):
@@ -177,9 +180,9 @@ def learn_domains(
                     progress = _kept(checkpoint, restart=restart) if resume else None
                     _search(learner, heard.events, checkpoint, bar, task, progress)
                 else:
-                    fit_default(learner, heard, domain, _shown_on(bar, task, len(heard.events)))
+                    fit_default(learner, heard, called, _shown_on(bar, task, len(heard.events)))
                     bar.update(task, completed=len(heard.events), states="")
-                found.append(saved(domain, heard, learner, paths[domain]))
+                found.append(saved(called, heard, learner, paths[domain]))
     if failed:
         raise DomainsError(found, failed, stopped=False)
     for checkpoint in checkpoints.values():
@@ -286,6 +289,20 @@ def _rename(
         extractor.domains_[domain] = renamed(types, names, [tellers[name] for name in new])
 
 
+def _say_dropped(heard: Told, domain: str, console: Console) -> None:
+    """Say how many sentences are of no event type, if any are."""
+    if heard.extractor is not None and heard.extractor.dropped_:
+        every = sum(map(len, heard.extractor.labels_))
+        where = f"{shown_path(domain)}: " if domain else ""
+        console.print(
+            f"{where}{len(heard.extractor.dropped_)} of {every} sentences are of no event type and"
+            " are left out (elision events shows the types)",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
 def _say_limits(
     learner: SEMHMM | ScriptLearner,
     narratives: list[tuple[str, ...]],
@@ -376,6 +393,22 @@ def _check_lengths(corpus: Corpus) -> None:
             )
 
 
+def titled_paths(
+    output: Path,
+    domains: tuple[str, ...],
+    chosen: tuple[str, ...],
+    source: str,
+    title: str | None,
+) -> dict[str, Path]:
+    """Where the script of each domain goes, a single one by its title if it has one."""
+    if not title:
+        return output_paths(output, domains, chosen, source)
+    if len(chosen) != 1:
+        problem = f"a title came for {len(chosen)} domains, expected one domain"
+        raise InputError(problem, hint="name one with --domain, or leave the title away")
+    return {chosen[0]: output_paths(output, (title,), (title,), source)[title]}
+
+
 def output_paths(
     output: Path, domains: tuple[str, ...], chosen: tuple[str, ...], source: str
 ) -> dict[str, Path]:
@@ -389,9 +422,11 @@ def output_paths(
                 )
             paths = {chosen[0]: output}
         else:
-            if output.exists() and not output.is_dir():
+            named = output.suffix.lower() == ".json"
+            if not output.is_dir() and (named or output.exists()):
+                is_file = "is a file" if output.exists() else "is named as a file"
                 raise InputError(
-                    f"{len(chosen)} domains came and the output is a file, expected a folder",
+                    f"{len(chosen)} domains came and the output {is_file}, expected a folder",
                     where=where,
                     hint="name a folder, or one domain with --domain",
                 )

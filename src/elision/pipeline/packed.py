@@ -13,8 +13,8 @@ from elision.pipeline.learning import (
     Learned,
     Told,
     make_learner,
-    output_paths,
     saved,
+    titled_paths,
 )
 from elision.scale.sampling import MOST_NARRATIVES
 
@@ -31,25 +31,27 @@ def learn_packed(
     output: Path,
     *,
     only: str | None = None,
+    title: str | None = None,
     method: str,
     settings: Mapping[str, Any],
 ) -> list[Learned]:
     """Learn and save a script for each packed corpus, or for the one of a domain.
 
-    With one domain ``output`` is the script's file, with several a folder.
+    With one domain ``output`` is the script's file, with several a folder. A single domain is
+    called by its ``title``, if there is one.
     """
     make_learner(method, **settings)  # complains before anything is done
     if only is not None and only not in corpora:
         known = ", ".join(map(repr, list(corpora)[:12]))
         raise InputError(f"no domain {only!r}; the domains are {known}")
     chosen = tuple(corpora) if only is None else (only,)
-    paths = output_paths(output, tuple(corpora), chosen, "-")
+    paths = titled_paths(output, tuple(corpora), chosen, "-", title)
     found: list[Learned] = []
     failed: dict[str, str] = {}
     for domain in chosen:
         with tolerated(domain, failed, found, of=len(chosen)):
             learner = make_learner(method, **settings)
-            found.append(_learned(domain, corpora[domain], learner, paths[domain]))
+            found.append(_learned(title or domain, corpora[domain], learner, paths[domain]))
     if failed:
         raise DomainsError(found, failed, stopped=False)
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
+    from elision.readers import preview as preview
     from elision.readers.formats import Format
     from elision.readers.reading import read
 else:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from elision.errors import InputError, shown
 from elision.readers.cases import LIFECYCLE_KEY
+from elision.readers.times import is_date, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     # For case, activity, time and domain: a column, "" for none, None to go by common names.
     Roles = dict[str, str | None]
+    # The first cells of some columns.
+    Cells = Callable[[list[str]], Mapping[str, Sequence[object]]]
 
 # Names as `_folded` leaves them, the surest first; two of one rank are not told apart.
 _KNOWN: dict[str, tuple[frozenset[str], ...]] = {
@@ -40,6 +43,15 @@ _KNOWN: dict[str, tuple[frozenset[str], ...]] = {
     "domain": (frozenset({"domain", "casedomain"}),),
 }
 _NEEDED = ("case", "activity")
+_LIKELY_TIMES = (
+    *("occurred", "occurredat", "occurredon", "happened", "happenedat", "eventdate", "when"),
+    *("completed", "completedat", "ended", "endedat", "end", "finished", "finishedat"),
+    *("started", "startedat", "start", "created", "createdat", "createdon", "recordedat"),
+)
+"""Names of times, surest first, that may mean something else: what stands in the column decides."""
+
+FIRST_CELLS = 20
+"""Cells of a column that are looked at to see whether it holds times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +75,13 @@ class Columns:
         return list(dict.fromkeys(name for name in self.roles if name is not None))
 
 
-def choose(names: Sequence[object], roles: Roles, where: str) -> Columns:
+def choose(
+    names: Sequence[object], roles: Roles, where: str, cells: Cells | None = None
+) -> Columns:
     """Find the columns of a table.
+
+    Where no column has a common name for the time, it is the only one that holds dates; of several,
+    the one whose name says most.
 
     Parameters
     ----------
@@ -74,6 +91,8 @@ def choose(names: Sequence[object], roles: Roles, where: str) -> Columns:
         What was asked for.
     where
         The table, for messages.
+    cells
+        Gives the first cells of some columns.
 
     Returns
     -------
@@ -96,6 +115,9 @@ def choose(names: Sequence[object], roles: Roles, where: str) -> Columns:
             where=where,
             hint=f"name it with {role}=",
         )
+    if found["time"] is None and roles["time"] is None and cells is not None:
+        rest = [name for name in free if name not in found.values() and texts.count(name) == 1]
+        found["time"] = _timed(cells(rest)) if rest else None
     lifecycle = LIFECYCLE_KEY if LIFECYCLE_KEY in texts else None
     chosen = Columns(case, activity, found["time"], found["domain"], lifecycle)
     for name in chosen.used:
@@ -130,6 +152,18 @@ def _guessed(names: list[str], role: str, asked: str | None, where: str) -> str 
             )
         if fitting:
             return fitting[0]
+    return None
+
+
+def _timed(cells: Mapping[str, Sequence[object]]) -> str | None:
+    """The column that holds times, by its first cells; None where there is none, or several."""
+    dated = [name for name, values in cells.items() if values and all(map(is_date, values))]
+    if len(dated) == 1:
+        return dated[0]
+    for likely_name in _LIKELY_TIMES:
+        named = [name for name in dated or cells if _folded(name) == likely_name]
+        if len(named) == 1 and cells[named[0]] and (dated or all(map(is_number, cells[named[0]]))):
+            return named[0]
     return None
 
 

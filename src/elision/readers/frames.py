@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, shown
+from elision.readers.columns import FIRST_CELLS
 from elision.readers.source import one_line
 from elision.readers.times import Ticks
 
@@ -52,6 +53,15 @@ def collected(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], name: str) -> nw.Dat
 
     with failures(name):
         return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
+def first_cells(
+    frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: list[str], where: str
+) -> dict[str, list[Any]]:
+    """Return the first values of some columns."""
+    with failures(where):
+        first = collected(frame.select(names).head(FIRST_CELLS), where)
+        return {name: values_of(first[name], where) for name in names}
 
 
 @contextmanager

@@ -10,12 +10,20 @@ from elision.errors import InputError
 from elision.readers.formats import TABLES
 from elision.readers.guess import guessed
 from elision.readers.source import opened
-from elision.readers.table import parquet_errors, parquet_file, sniffed
+from elision.readers.table import (
+    csv_rows,
+    list_columns,
+    parquet_columns,
+    parquet_errors,
+    parquet_file,
+    sniffed,
+)
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from elision.readers.columns import Roles
     from elision.readers.formats import Format
     from elision.readers.source import Source
 
@@ -44,6 +52,31 @@ def preview(path: str | os.PathLike[str]) -> Preview:
         if kind == "parquet":
             return _parquet(file)
         return _text_table(file, kind) if kind in TABLES else Preview(kind, [], [])
+
+
+def is_untimed(
+    path: str | os.PathLike[str],
+    *,
+    format: Format | None = None,  # noqa: A002 - the word that users know
+    encoding: str = "utf-8",
+    **asked: str | None,
+) -> bool:
+    """Whether a file that can be read is a table of events without a column of their times.
+
+    ``asked`` are ``case``, ``activity``, ``time`` and ``domain``, as `read` takes them; with
+    ``time=""`` no such column is missed.
+    """
+    roles: Roles = {role: asked.get(role) for role in ("case", "activity", "time", "domain")}
+    with opened(path, encoding) as file:
+        kind = format or guessed(file, roles)
+        if kind not in TABLES or roles["time"] is not None:
+            return False
+        if kind != "parquet":
+            return csv_rows(file, roles, "\t" if kind == "tsv" else None).columns.time is None
+        table = parquet_file(file)
+        if list_columns(table.schema_arrow, roles, file.name):
+            return False
+        return parquet_columns(table, roles, file.name).time is None
 
 
 def _text_table(file: Source, kind: Format) -> Preview:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import csv
+import io
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from elision.errors import InputError, shown
 from elision.readers.cases import Cases
-from elision.readers.columns import Columns, choose
-from elision.readers.frames import collected, failures, known_frame, labels_of, times_of
+from elision.readers.columns import FIRST_CELLS, Columns, choose
+from elision.readers.frames import (
+    collected,
+    failures,
+    first_cells,
+    known_frame,
+    labels_of,
+    times_of,
+)
 from elision.readers.records import from_items
-from elision.readers.source import one_line
+from elision.readers.source import HEAD, one_line
 from elision.readers.times import no_time
 
 if TYPE_CHECKING:
@@ -101,11 +109,27 @@ def csv_rows(source: Source, roles: Roles, delimiter: str | None) -> CsvRows:
     reader = csv.reader(noted(), delimiter=mark, strict=True)
     with _csv_errors(reader, source.name):
         names = [name.strip() for name in next(reader, [])]
-    columns = choose(names, roles, f"{source.name} line 1")
+    columns = choose(
+        names, roles, f"{source.name} line 1", lambda some: _first_cells(source, names, some, mark)
+    )
     text = "".join(taken)
     taken.clear()
     places = [None if name is None else names.index(name) for name in columns.roles]
     return CsvRows(text, names, columns, mark, reader, taken, places, source.name)
+
+
+def _first_cells(
+    source: Source, names: list[str], some: list[str], mark: str
+) -> dict[str, list[str]]:
+    """Return the cells of the first rows, as far as the beginning of a file has them whole."""
+    head = source.head.decode(source.encoding, "ignore")
+    lines = io.StringIO(head if len(source.head) < HEAD else head.rpartition("\n")[0], newline="")
+    try:
+        rows = [*islice(csv.reader(lines, delimiter=mark), 1 + FIRST_CELLS)][1:]
+    except csv.Error:  # of which the reading will complain
+        return {}
+    rows = [row for row in rows if len(row) == len(names)]
+    return {name: [row[names.index(name)] for row in rows] for name in some}
 
 
 def sniffed(header: str) -> tuple[list[str], str]:
@@ -127,7 +151,7 @@ def read_parquet(source: Source, roles: Roles, reading: Reading) -> Corpus:
     """Read the columns that are needed from a Parquet file: a row an event, or a narrative."""
     file = parquet_file(source)
     lists = list_columns(file.schema_arrow, roles, source.name)
-    used = lists or choose(file.schema_arrow.names, roles, source.name).used
+    used = lists or parquet_columns(file, roles, source.name).used
     with parquet_errors(source.name):
         table = file.read(columns=[name for name in used if name])
     if lists is None:
@@ -137,6 +161,17 @@ def read_parquet(source: Source, roles: Roles, reading: Reading) -> Corpus:
     domains = table.column(domain).to_pylist() if domain else [None] * len(told)
     records = zip(told, domains, strict=True)
     return from_items(({"events": one, "domain": of} for one, of in records), "", source.name + " ")
+
+
+def parquet_columns(file: Any, roles: Roles, where: str) -> Columns:
+    """Find the columns of a Parquet file."""
+
+    def cells(some: list[str]) -> dict[str, list[Any]]:
+        with parquet_errors(where):
+            batch = next(file.iter_batches(batch_size=FIRST_CELLS, columns=some), None)
+        return {} if batch is None else first_cells(known_frame(batch, where), some, where)
+
+    return choose(file.schema_arrow.names, roles, where, cells)
 
 
 def list_columns(schema: Any, roles: Roles, where: str) -> tuple[str, str | None] | None:
@@ -205,7 +240,7 @@ def read_frame(native: Any, roles: Roles, reading: Reading, name: str) -> Cases:
     frame = known_frame(native, name)
     with failures(name):
         names = frame.collect_schema().names()
-    columns = choose(names, roles, name)
+    columns = choose(names, roles, name, lambda some: first_cells(frame, some, name))
     return frame_cases(collected(frame.select(columns.used), name), columns, reading, name)
 
 

@@ -7,7 +7,8 @@ it is, the whole column says: 01/02/2024 alone may be of January or of February.
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta, tzinfo
+import re
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from elision.errors import InputError, shown
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Moment: TypeAlias = int | float
 
 _NUMBER, _ZONED, _LOCAL = "number", "time with a zone", "time without a zone"
+_YEAR = re.compile(r"\d{4}")
 _WORDS: dict[Order, str] = {"ymd": "year", "dmy": "day", "mdy": "month"}
 _BY_WORD: dict[str, Order] = {"year-first": "ymd", "day-first": "dmy", "month-first": "mdy"}
 AMBIGUOUS_HINT = "pass time_format= such as '%d.%m.%Y %H:%M', or 'day-first' or 'month-first'"
@@ -312,6 +314,25 @@ def no_time(value: object, where: str) -> InputError:
         hint="write it as 2024-05-31T18:30:00, name its form with time_format=, or pass time='' to"
         " keep the given order",
     )
+
+
+def is_date(value: object) -> bool:
+    """Whether a value alone is surely a date: with its year in full, and no mere number.
+
+    Examples
+    --------
+    >>> is_date("2024-05-31 18:30"), is_date("31.5.2024"), is_date("20240531"), is_date("1.2.10")
+    (True, True, False, False)
+    """
+    if isinstance(value, str) and (value.strip().isdecimal() or not _YEAR.search(value)):
+        return False
+    dated = isinstance(value, str | date)
+    return dated and any(Dated(order).read(value) is not None for order in _WORDS)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value may be a time stamp that is a number."""
+    return Numbers().read(value) is not None
 
 
 def _all_forms() -> list[Form]:

@@ -11,10 +11,15 @@ import numpy as np
 from elision import kernels
 from elision.errors import InputError, shown
 from elision.readers.cases import FINISHED, Reading
-from elision.readers.columns import Columns, choose
 from elision.readers.frames import known_frame, times_of
 from elision.readers.source import opened
-from elision.readers.table import arrow, csv_rows, label_of, parquet_errors
+from elision.readers.table import (
+    arrow,
+    csv_rows,
+    label_of,
+    parquet_columns,
+    parquet_errors,
+)
 from elision.readers.times import Dated, Numbers, TimeColumn, no_time
 from elision.scale.slices import Slice, batches, cut_lines, cut_row_groups, is_plain, lines_between
 
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.readers.columns import Roles
+    from elision.readers.columns import Columns, Roles
     from elision.readers.times import Form
 
 LABEL = "text or a whole number"
@@ -91,8 +96,7 @@ def cut_log(one: Slice, roles: Roles, reading: Reading, limit: int) -> list[Log]
     if one.kind == "parquet":
         _, pq = arrow(str(one.path))
         with parquet_errors(str(one.path)):
-            names = pq.ParquetFile(one.path).schema_arrow.names
-        columns = choose(names, roles, str(one.path))
+            columns = parquet_columns(pq.ParquetFile(one.path), roles, str(one.path))
         return [Log(cut, columns, reading) for cut in cut_row_groups(one, limit)]
     arrow(str(one.path), "packing a table")
     with opened(one.path, one.encoding) as file:

@@ -158,7 +158,11 @@ class Library(Mapping[str, Script]):
         return tuple(sorted(self._identifier.background.known))
 
     def identify(
-        self, narrative: Iterable[Observation], *, none_of_these: bool | float = True
+        self,
+        narrative: Iterable[Observation],
+        *,
+        none_of_these: bool | float = True,
+        finished: bool = True,
     ) -> Identification:
         """Say which script a telling is a telling of.
 
@@ -170,14 +174,19 @@ class Library(Mapping[str, Script]):
             sentences, all of it is taken for sentences.
         none_of_these
             Prior probability that it is none of the scripts; True for 0.02, False for 0.
+        finished
+            Whether the telling is at its end; if not, or if it ends in ``...``, what it lacks may
+            still come.
         """
-        return self.identify_many([narrative], none_of_these=none_of_these)[0]
+        told, finished = ask.heard.unfinished(narrative, finished)
+        return self.identify_many([told], none_of_these=none_of_these, finished=finished)[0]
 
     def identify_many(
         self,
         narratives: Iterable[Iterable[Observation]],
         *,
         none_of_these: bool | float = True,
+        finished: bool = True,
     ) -> Answers[Identification]:
         """Say which script each of many tellings is a telling of, in far less time.
 
@@ -187,7 +196,8 @@ class Library(Mapping[str, Script]):
         share = _checked_share(none_of_these)
         asked = ask.many.Asked(narratives)
         listed = [_listed(one) for one in asked.narratives]
-        return asked.identifications(self._identifier.identify(listed, share))
+        found = self._identifier.identify(listed, share, begun=not finished)
+        return asked.identifications(found)
 
     def fill(
         self,
@@ -215,7 +225,7 @@ class Library(Mapping[str, Script]):
         self, narrative: Iterable[Observation], *, steps: int = 1, top: int | None = None
     ) -> Following:
         """Say which event is told next, whatever script is being told."""
-        told = _listed(narrative)
+        told = _listed(ask.heard.unfinished(narrative, finished=False)[0])
         return ask.mixed.following(self._weighed(told, begun=True), told, steps=steps, top=top)
 
     def follow(

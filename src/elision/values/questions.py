@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from elision import ask, show
-from elision.errors import InputError
+from elision.errors import InputError, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -180,15 +180,17 @@ class Questions(ABC):
         *,
         min_probability: float = 0.05,
         unknown: Unknown = "error",
+        finished: bool = True,
     ) -> Omissions:
         """Which events are probably missing from the record, and where.
 
         That is: what would stand in it, had nothing been removed? `between` says what happened,
-        whether or not it would have been told.
+        whether or not it would have been told. Of a record that is not ``finished``, or that ends
+        in ``...``, nothing is missing after its last event.
         """
-        found: Omissions = self._ask(
-            "missing", narrative, min_probability=min_probability, unknown=unknown
-        )
+        told, finished = ask.heard.unfinished(narrative, finished)
+        options = {"min_probability": min_probability, "unknown": unknown, "finished": finished}
+        found: Omissions = self._ask("missing", told, **options)
         return found
 
     def between(
@@ -241,8 +243,12 @@ class Questions(ABC):
         top: int | None = None,
         unknown: Unknown = "error",
     ) -> Following:
-        """Which event is told next after the beginning of a narrative, and whether any is."""
-        found: Following = self._ask("next", narrative, steps=steps, top=top, unknown=unknown)
+        """Which event is told next after the beginning of a narrative, and whether any is.
+
+        A beginning may end in ``...``, which says no more than that it is one.
+        """
+        told, _ = ask.heard.unfinished(narrative, finished=False)
+        found: Following = self._ask("next", told, steps=steps, top=top, unknown=unknown)
         return found
 
     def next_many(
@@ -253,11 +259,20 @@ class Questions(ABC):
         top: int | None = None,
         unknown: Unknown = "error",
     ) -> Answers[Following]:
-        """Which event is told next after each of many beginnings of narratives."""
+        """Which event is told next after each of many beginnings of narratives.
+
+        In ``to_frame()`` the event of the last row of a step is None: nothing more is told.
+        """
         asked = ask.many.Asked(narratives)
-        return asked.followings(
-            self.next(one, steps=steps, top=top, unknown=unknown) for one in asked.narratives
-        )
+        ask.heard.check_top(top)
+        ask.following.check_steps(steps)
+        found = []
+        for number, one in enumerate(asked.narratives):
+            try:
+                found.append(self.next(one, steps=steps, top=top, unknown=unknown))
+            except InputError as error:
+                raise numbered(error, number) from None
+        return asked.followings(found)
 
     def follow(self, *, false_alarms: float = 0.05, unknown: Unknown = "ignore") -> Follower:
         """Follow a telling while it is told: what was skipped, what comes next, how far it is.
@@ -402,7 +417,8 @@ class Questions(ABC):
     ) -> Conformances:
         """How well each of many narratives fits the script, as a table.
 
-        At most a share of ``false_alarms`` of usual tellings are called odd.
+        At most a share of ``false_alarms`` of usual tellings are called odd. ``to_frame()`` gives a
+        frame of the library that the narratives came in.
         """
         found: Conformances = self._ask(
             "conform",

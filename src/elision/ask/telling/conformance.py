@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision import _threads
+from elision._backends import library_of
 from elision.ask.engine.checks import share_of, whole
 from elision.ask.engine.conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
@@ -64,7 +65,7 @@ def conform(
     seed = whole(random_state, "random_state")
     rate = share_of(false_alarms, "false_alarms")
     examiner = _Examiner(script, unknown, rate, whole(samples, "samples"), seed)
-    return Conformances(examiner.examine(told), ids)
+    return Conformances(examiner.examine(told), ids, library_of(narratives))
 
 
 class _Telling(NamedTuple):

@@ -29,6 +29,7 @@ def missing(
     *,
     min_probability: float = 0.05,
     unknown: Unknown = "error",
+    finished: bool = True,
 ) -> Omissions:
     """Say which events are probably missing from the record, see `elision.ask.missing.missing`.
 
@@ -41,6 +42,7 @@ def missing(
         lambda items: chances_missing(script, [items])[0],
         min_probability=min_probability,
         unknown=unknown,
+        finished=finished,
     )
 
 
