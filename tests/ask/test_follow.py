@@ -310,6 +310,24 @@ def test_finishing(doorbell):
     assert follow.tell("close door").count == 3
 
 
+def test_what_is_untold_at_the_end_stands_in_the_order_of_the_outline(tea):
+    now = tea.follow().finish()
+    order = [step.name for step in tea.outline().steps]
+    for alarm in (True, False):
+        found = [order.index(one.step) for one in now.skipped if one.alarm == alarm]
+        assert len(found) > 1
+        assert found == sorted(found)
+
+
+def test_at_the_end_what_nearly_everybody_tells_is_missed(tea):
+    follow = tea.follow()
+    before = follow.tell_all(["fill kettle", "boil water"])
+    assert before.alarms == ()
+    missed = {one.step for one in follow.finish().alarms}
+    shares = {step.name: step.told for step in tea.outline().steps}
+    assert missed == {name for name, share in shares.items() if share >= EXPECTED} - {"boil water"}
+
+
 def test_unknown_events_are_noted_or_refused(doorbell):
     follow = doorbell.follow()
     follow.tell("hear doorbell")

@@ -16,6 +16,7 @@ import pytest
 import commands
 import elision as el
 from commands import PATIENCE, Terminal, refused, start
+from elision.cli import following
 from elision.serve.following import Following
 
 TEA = [["boil water", "pour water", "drink tea"], ["boil water", "drink tea"]] * 5
@@ -136,6 +137,27 @@ def test_an_empty_line_ends_it(answered, followed):
     assert [one["count"] for one in answered("hear doorbell", " ", "open door")] == [1, 1]
     assert [one["finished"] for one in answered()] == [True]
     assert followed("")[1].startswith("finished: 0 events told\n")
+
+
+@pytest.mark.parametrize("word", ["finish", "quit", "exit"])
+def test_words_that_end_it(answered, followed, word):
+    ended = followed("hear doorbell")
+    assert followed("hear doorbell", word, "open door") == ended
+    # In quotes it is an event, and to programs any line but "undo" is.
+    assert f"not in the script: {word}\n" in followed(f'"{word}"')[1]
+    assert [one["unknown"] for one in answered(word, "open door")] == [[word]] * 3
+
+
+def test_help_says_how_to_end(followed):
+    status, out, err = followed("help", "hear doorbell")
+    assert (status, err) == (0, "")
+    assert out == f"{following.HOW}\n\n{followed('hear doorbell')[1]}"
+    assert "an empty line ends it" in following.HOW
+
+
+def test_words_of_the_command_may_be_events(elision, answered, followed):
+    el.Script.build({"do": "quit"}, {"start": {"do": 1}, "do": {"end": 1}}).save("quit.json")
+    assert "finished: 2 events told" in followed("quit", "quit", scripts=("quit.json",))[1]
 
 
 def test_what_the_script_does_not_know_is_noted(followed):
