@@ -16,8 +16,9 @@ from elision.ask.engine.filters import StateFilter, TellingFilter, first_filter
 from elision.ask.engine.passing import EXPECTED, LARGEST_ODDS, Passing
 from elision.ask.follow import Follower, OutOfOrder, Skipped
 from elision.ask.follow_many import NONE_BY_EVENTS
+from elision.learn.sharp import sharp_script
 from elision.values.library import Library
-from elision.values.outline import Outline, Step, Unit
+from elision.values.outline import Alarms, Outline, Step, Unit
 from models import RTOL, events, models
 
 TEA = """
@@ -209,6 +210,33 @@ def test_odds_are_cut_where_only_length_would_speak():
         passing = passing.tell(step)
     assert passing.odds()[0] == LARGEST_ODDS
     assert np.isfinite(passing.behind).all()
+
+
+def late_witnesses():
+    """Three steps always come before one, which usually comes before two others; all are told."""
+    first, step, last = [0, 1, 2], 3, [4, 5]
+    pairs = np.zeros((6, 6), np.int64)
+    for other in first:
+        pairs[other, step] = 12
+        pairs[other, last] = pairs[last, other] = 10
+    pairs[step, last] = 20
+    steps = tuple(Step(f"s{s}", f"s{s}", 1.0, 0.9) for s in range(6))
+    units = tuple(Unit(((s,),), (1.0,), 1.0) for s in range(6))
+    quiet = Alarms((5.0,) * 40, (5.0,) * 40)
+    return Outline(steps, units, np.zeros((6, 6), bool), pairs, 20, alarms=quiet)
+
+
+def test_an_alarm_is_withdrawn_when_its_ground_has_gone():
+    follow = sharp_script(late_witnesses(), [f"s{s}" for s in range(6)]).follow()
+    assert [one.step for one in follow.tell_all(["s4", "s5"]).alarms] == ["s3"]
+    # What always comes before it is told only now: it is still to come.
+    now = follow.tell_all(["s0", "s1", "s2"])
+    assert now.alarms == ()
+    # What comes after it brings the alarm back, and so does the end.
+    follow = sharp_script(late_witnesses(), [f"s{s}" for s in range(6)]).follow()
+    assert follow.tell_all(["s0", "s1", "s2"]).alarms == ()
+    assert [one.step for one in follow.tell_all(["s4", "s5"]).alarms] == ["s3"]
+    assert [one.step for one in follow.finish().alarms] == ["s3"]
 
 
 def test_skipped_steps_are_those_probably_passed(tea):

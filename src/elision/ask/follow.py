@@ -327,7 +327,7 @@ class Follower:
     def _skipped(self, state: _State, happened: NDArray[np.float64]) -> tuple[Skipped, ...]:
         passing, outline = state.passing, self._outline
         passed = np.where(passing.told, 1.0, 1.0 if self._finished else passing.passed())
-        worth = passing.skips()
+        worth = np.where(passing.still_to_come(), -np.inf, passing.skips())
         found = []
         for step in np.flatnonzero(~passing.told & (passed >= LEAST)).tolist():
             expected = float(outline.told_shares[step]) * self._open(state, step)

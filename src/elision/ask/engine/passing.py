@@ -36,6 +36,10 @@ EXPECTED = 0.9
 """Share of tellings that must tell a step for its not being told to be alarming."""
 
 
+TIE = 1e-9
+"""Log-odds of what is as probably behind as ahead, however sums are rounded."""
+
+
 class Passing(NamedTuple):
     """What is known of an unfinished telling.
 
@@ -142,6 +146,10 @@ class Passing(NamedTuple):
         worth = self.late.sum(axis=0)[self.outline.unit_numbers] + self.prior
         silent = self.told | (self.outline.told_shares < EXPECTED)
         return np.asarray(np.where(silent, -np.inf, worth))
+
+    def still_to_come(self) -> NDArray[np.bool_]:
+        """Whether all units told together say that the place of each step is still ahead."""
+        return np.asarray(self.odds() < -TIE)
 
     def out_of_order(self, step: int) -> tuple[float, int | None]:
         """How much speaks for a step's coming too late, and which unit told it should precede.
