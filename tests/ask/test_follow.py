@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -256,6 +257,20 @@ def test_skipped_steps_are_those_probably_passed(tea):
     assert (late.event, late.position) == ("boil water", 3)
     assert late.before in {"add tea", "pour water"}
     assert late.probability > 0.5
+
+
+def test_in_words_what_was_probably_not_done_is_counted():
+    passed = [(0.9, 0.8, False), (0.3, 0.1, True), (0.9, 0.4, False), (0.4, 0.1, False)]
+    skips = [Skipped(f"e{n}", f"s{n}", *one) for n, one in enumerate([*passed, passed[2]])]
+    now = replace(Follower(el.examples.doorbell()).finish(), skipped=tuple(skips))
+    first, *lines = str(now).splitlines()
+    assert first == "100% done (finished)"
+    assert [line.split(" (")[0] for line in lines] == [
+        "  passed untold: s0",
+        "! skipped: s1",
+        "  passed untold: 2 more, probably not done",
+    ]
+    assert "more" not in str(replace(now, skipped=tuple(skips[:2])))
 
 
 def test_instead_of_a_step_something_else_was_told(doorbell):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from elision.errors import InputError
 from elision.values.observations import real, short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,9 @@ RATE = 0.05
 
 LEAST = 0.05
 """Steps less probably passed are not listed."""
+
+PROBABLE = 0.5
+"""Steps that were less probably done unsaid are not shown in words, unless there is an alarm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +128,57 @@ class Now:
 
     def __str__(self) -> str:
         lines = [f"{self.progress:.0%} done" + (" (finished)" if self.finished else "")]
-        for skip in self.skipped:
-            kind = "! skipped" if skip.alarm else "  passed untold"
-            lines.append(f"{kind}: {skip.step} ({skip.passed:.0%}, done {skip.done:.0%})")
-        for late in self.out_of_order:
-            mark = "!" if late.alarm else " "
-            usual = f"usually before {late.before}, {late.probability:.0%}"
-            lines.append(f"{mark} out of order: {late.event} ({usual})")
+        lines += [line for line, _ in remarks(self.skipped, self.out_of_order)]
         if not self.finished:
             lines += [f"  next: {one.event}  {one.probability:.0%}" for one in self.next[:3]]
         return "\n".join(lines)
+
+
+class _Passed(Protocol):
+    """A `Skipped`, of here or of a message."""
+
+    @property
+    def step(self) -> str: ...
+    @property
+    def passed(self) -> float: ...
+    @property
+    def done(self) -> float: ...
+    @property
+    def alarm(self) -> bool: ...
+
+
+class _Late(Protocol):
+    """An `OutOfOrder`, of here or of a message."""
+
+    @property
+    def event(self) -> str: ...
+    @property
+    def before(self) -> str: ...
+    @property
+    def probability(self) -> float: ...
+    @property
+    def alarm(self) -> bool: ...
+
+
+def remarks(skipped: Iterable[_Passed], late: Iterable[_Late]) -> Iterator[tuple[str, bool]]:
+    """Say what was passed untold or told too late, a line each, and whether it is an alarm.
+
+    Steps that were probably not done at all are not named but counted.
+    """
+    others = 0
+    for one in skipped:
+        chances = f"({one.passed:.0%}, done {one.done:.0%})"
+        if one.alarm:
+            yield f"! skipped: {one.step} {chances}", True
+        elif one.done >= PROBABLE:
+            yield f"  passed untold: {one.step} {chances}", False
+        else:
+            others += one.passed >= PROBABLE
+    if others:
+        yield f"  passed untold: {others} more, probably not done", False
+    for two in late:
+        usual = f"(usually before {two.before}, {two.probability:.0%})"
+        yield f"{'!' if two.alarm else ' '} out of order: {two.event} {usual}", two.alarm
 
 
 def checked_rate(false_alarms: object) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from elision import serve
+from elision import ask, serve
 from elision.cli.app import app, load, worded
 from elision.cli.judging import library_of
 from elision.cli.prompt import PROMPT, line_editing, piped
@@ -37,9 +37,6 @@ HOW = "Tell what happens, one event a line; undo takes the last one back, an emp
 
 MOST_SHOWN = 3
 """Events that may come next, and activities that it may be."""
-
-PASSED = 0.5
-"""Skipped steps without an alarm are shown if they are passed with this probability."""
 
 LEAST_SHARE = 0.005
 """What would show as 0% is left out."""
@@ -165,22 +162,13 @@ def _show_now(now: Now, text: str) -> None:
     if text in now.unknown:
         say(f"not in the script: {text}", "dim")
     say(f"finished: {_counted(now.count)}" if now.finished else f"{now.progress:.0%} done")
-    for skip in now.skipped:
-        if skip.alarm or skip.passed >= PASSED:
-            note = f"passed {skip.passed:.0%}, done unsaid {skip.done:.0%}"
-            _show_oddity("skipped", skip.step, note, alarm=skip.alarm)
-    for late in now.out_of_order:
-        note = f"usually before {late.before}, {late.probability:.0%}"
-        _show_oddity("out of order", late.event, note, alarm=late.alarm)
+    for line, alarm in ask.follow.remarks(now.skipped, now.out_of_order):
+        say(line, "red" if alarm else "dim")
     if not now.finished:
         likely = [Line(one.event, one.probability) for one in now.next[:MOST_SHOWN]]
         likely.append(Line("(nothing more)", now.ended))
         out.print("next", style="dim")
         print_lines(line for line in likely if line.share >= LEAST_SHARE)
-
-
-def _show_oddity(kind: str, name: str, note: str, *, alarm: bool) -> None:
-    say(f"{'!' if alarm else ' '} {kind}: {name} ({note})", "red" if alarm else "dim")
 
 
 def _counted(events: int) -> str:
