@@ -32,6 +32,12 @@ RATE = 0.05
 LEAST = 0.05
 """Steps less probably passed are not listed."""
 
+LEAST_NEXT = 0.01
+"""What comes next less probably says nothing of what has been passed."""
+
+USUALLY = float(np.log(2))
+"""Log-odds of an order that is worth mentioning."""
+
 PROBABLE = 0.5
 """Steps that were less probably done unsaid are not shown in words, unless there is an alarm."""
 
@@ -47,11 +53,16 @@ class Skipped:
     step
         The step.
     passed
-        Probability that its place is behind what was told last.
+        Probability that it is no longer to come, by what was told and by its not being told.
     done
         Probability that it was done all the same, by now, and only not told.
     alarm
         Whether so much speaks for its having been skipped as in few ordinary tellings.
+    told
+        Share of the tellings that tell it.
+    before
+        Of an alarm, the step told that it most surely comes before, in two of three tellings or
+        more; None if there is none.
     """
 
     event: str
@@ -59,6 +70,8 @@ class Skipped:
     passed: float
     done: float
     alarm: bool
+    told: float
+    before: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +158,10 @@ class _Passed(Protocol):
     def done(self) -> float: ...
     @property
     def alarm(self) -> bool: ...
+    @property
+    def told(self) -> float: ...
+    @property
+    def before(self) -> str | None: ...
 
 
 class _Late(Protocol):
@@ -167,10 +184,11 @@ def remarks(skipped: Iterable[_Passed], late: Iterable[_Late]) -> Iterator[tuple
     """
     others = 0
     for one in skipped:
-        chances = f"({one.passed:.0%}, done {one.done:.0%})"
         if one.alarm:
-            yield f"! skipped: {one.step} {chances}", True
+            usual = "" if one.before is None else f", usually before {one.before}"
+            yield f"! skipped: {one.step} ({one.told:.0%} tell it{usual})", True
         elif one.done >= PROBABLE:
+            chances = f"({one.passed:.0%}, done {one.done:.0%})"
             yield f"  passed untold: {one.step} {chances}", False
         else:
             others += one.passed >= PROBABLE
@@ -219,7 +237,7 @@ class Follower:
     >>> follow = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_.follow()
     >>> print(follow.tell("walk to door"))
     34% done
-      passed untold: hear doorbell (96%, done 96%)
+      passed untold: hear doorbell (84%, done 84%)
       next: open door  58%
       next: look through peephole  34%
       next: greet visitor  5%
@@ -324,7 +342,7 @@ class Follower:
         happened = self._outline.happened(np.flatnonzero(state.passing.told).tolist())
         return Now(
             count=state.events,
-            skipped=self._skipped(state, happened),
+            skipped=self._skipped(state, happened, chances),
             out_of_order=state.deviations,
             next=()
             if self._finished
@@ -356,30 +374,52 @@ class Follower:
     def _out_of_order(
         self, event: str, position: int, step: int, unit: int, worth: float
     ) -> OutOfOrder:
-        outline = self._outline
-        own = outline.unit_of[step]
-        first = outline.units[unit].steps
-        told = next((s for s in first if self._states[-1].passing.told[s]), first[0])
+        own = self._outline.unit_of[step]
         return OutOfOrder(
             event,
             position,
-            outline.steps[told].name,
-            float(outline.ahead[own, unit]),
+            self._told_of(unit, self._states[-1].passing),
+            float(self._outline.ahead[own, unit]),
             worth > self._deviation_limit,
         )
 
-    def _skipped(self, state: _State, happened: NDArray[np.float64]) -> tuple[Skipped, ...]:
+    def _after_it(self, step: int, passing: Passing) -> str | None:
+        """The step told that another most surely comes before."""
+        odds, unit = passing.out_of_order(step)
+        return self._told_of(unit, passing) if unit is not None and odds > USUALLY else None
+
+    def _told_of(self, unit: int, passing: Passing) -> str:
+        """The step of a unit that was told."""
+        steps = self._outline.units[unit].steps
+        told = next((step for step in steps if passing.told[step]), steps[0])
+        return self._outline.steps[told].name
+
+    def _passed(self, passing: Passing, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probability that each step is no longer to come: at most that it does not come next."""
+        if self._finished:
+            return np.ones(len(passing.told))
+        passed = passing.passed_untold()
+        for number in np.flatnonzero(chances[:-1] >= LEAST_NEXT).tolist():
+            step = passing.step_of(self._script.events[number])
+            if step is not None and not passing.told[step]:
+                passed[step] = min(passed[step], 1 - chances[number])
+        return passed
+
+    def _skipped(
+        self, state: _State, happened: NDArray[np.float64], chances: NDArray[np.float64]
+    ) -> tuple[Skipped, ...]:
         passing, outline = state.passing, self._outline
-        passed = np.where(passing.told, 1.0, 1.0 if self._finished else passing.passed())
+        passed = self._passed(passing, chances)
         worth = np.where(passing.still_to_come(), -np.inf, passing.skips())
         found = []
-        for step in np.flatnonzero(~passing.told & (passed >= LEAST)).tolist():
+        for step in np.flatnonzero(~passing.told).tolist():
             expected = float(outline.told_shares[step]) * self._open(state, step)
-            if passed[step] * expected < LEAST:
-                continue
             # At the end nothing can come later: what nearly everybody tells is missing.
             missing = self._finished and outline.told_shares[step] >= EXPECTED
+            # What everybody tells may rather come late than not at all, and is due all the same.
             alarm = bool(missing or worth[step] > self._skip_limit) and expected > 0
+            if not alarm and passed[step] * expected < LEAST:
+                continue
             found.append(
                 Skipped(
                     outline.steps[step].event,
@@ -387,6 +427,8 @@ class Follower:
                     float(passed[step]),
                     float(passed[step] * happened[step]),
                     alarm,
+                    float(outline.told_shares[step]),
+                    self._after_it(step, passing) if alarm else None,
                 )
             )
         # Sorting is stable: what is equally certain stays in the outline's order.
