@@ -349,6 +349,62 @@ def test_progress_goes_from_nothing_to_all(doorbell):
     assert follow.finish().progress == 1
 
 
+def test_progress_never_falls(scripts):
+    for script in scripts:
+        for seed in range(8):
+            follow = script.follow()
+            told = [*shuffled(script, seed), "sneeze"]
+            shares = [follow.progress, *(follow.tell(event).progress for event in told)]
+            assert shares == sorted(shares)
+            assert shares[-1] <= 1
+
+
+def test_progress_is_about_the_share_told():
+    # "any" may be told at any time: told late, it takes nothing back; told early, it says little.
+    rng = np.random.default_rng(2)
+    steps = [f"s{number}" for number in range(8)]
+
+    def telling():
+        found = list(steps)
+        for event in ("any", "when"):
+            found.insert(int(rng.integers(0, 9)), event)
+        return found
+
+    script = el.ScriptLearner().fit([telling() for _ in range(20)]).script_
+    for _ in range(10):
+        follow, told = script.follow(), telling()
+        for count, event in enumerate(told, start=1):
+            assert abs(follow.tell(event).progress - count / 10) < 0.12
+
+
+def test_out_of_order_is_what_the_outline_says_or_an_alarm(scripts):
+    free = 0
+    for script in scripts:
+        outline = script.outline()
+        for seed in range(12):
+            follow = script.follow(false_alarms=0.2)
+            for event in shuffled(script, seed):
+                passing = follow._states[-1].passing
+                step = passing.step_of(event)
+                now = follow.tell(event)
+                late = [one for one in now.out_of_order if one.position == now.count - 1]
+                if step is None or passing.told[step]:
+                    assert not late
+                    continue
+                own = outline.unit_of[step]
+                ordered = outline.order[own] & passing.heard
+                worth = passing.out_of_order(step)[0]
+                free += worth > 0 and not ordered.any()
+                if not any(one.alarm for one in late):
+                    assert bool(late) == (worth > 0 and bool(ordered.any()))
+                for one in late:
+                    names = [outline.steps[s].name for s in range(len(outline.steps))]
+                    unit = outline.unit_of[names.index(one.before)]
+                    assert one.alarm or outline.order[own, unit]
+                    assert passing.heard[unit]
+    assert free
+
+
 # Taking back, finishing, and what else can be told
 
 

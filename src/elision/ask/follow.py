@@ -76,7 +76,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class OutOfOrder:
-    """A step that was told too late.
+    """A step that was told too late: against the outline's order, or so rarely that it alarms.
 
     Attributes
     ----------
@@ -117,7 +117,8 @@ class Now:
     ended
         Probability that nothing more comes.
     progress
-        How much of what happens is behind, from 0 to 1.
+        How much of what is told of it has been told, from 0 to 1; nothing that is told takes away
+        from it.
     unknown
         What was told that the script does not know.
     finished
@@ -216,6 +217,7 @@ class _State(NamedTuple):
     passing: Passing
     deviations: tuple[OutOfOrder, ...]
     unknown: tuple[str, ...]
+    progress: float = 0.0
 
 
 class Follower:
@@ -236,7 +238,7 @@ class Follower:
     >>> import elision as el
     >>> follow = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_.follow()
     >>> print(follow.tell("walk to door"))
-    34% done
+    22% done
       passed untold: hear doorbell (84%, done 84%)
       next: open door  58%
       next: look through peephole  34%
@@ -287,7 +289,7 @@ class Follower:
 
     @property
     def progress(self) -> float:
-        """How much of what happens is behind, from 0 to 1."""
+        """How much of what is told of it has been told, from 0 to 1."""
         return self.now().progress
 
     def tell(self, item: Item) -> Now:
@@ -337,21 +339,26 @@ class Follower:
     def now(self) -> Now:
         """What is known as of now."""
         state = self._states[-1]
-        chances = np.exp(state.filter.next_log_probs())
+        chances = self._chances(state)
+        passed = self._passed(state.passing, chances)
         order = np.argsort(-chances[:-1], kind="stable")[:10].tolist()
         happened = self._outline.happened(np.flatnonzero(state.passing.told).tolist())
         return Now(
             count=state.events,
-            skipped=self._skipped(state, happened, chances),
+            skipped=self._skipped(state, happened, passed),
             out_of_order=state.deviations,
             next=()
             if self._finished
             else tuple(Answer(self._script.events[o], float(chances[o])) for o in order),
             ended=1.0 if self._finished else float(chances[-1]),
-            progress=self._progress(state, happened),
+            progress=1.0 if self._finished else state.progress,
             unknown=state.unknown,
             finished=self._finished,
         )
+
+    @staticmethod
+    def _chances(state: _State) -> NDArray[np.float64]:
+        return np.asarray(np.exp(state.filter.next_log_probs()))
 
     def _after(self, state: _State, event: str) -> _State:
         number = self._numbers.get(event)
@@ -362,26 +369,31 @@ class Follower:
         if step is not None:
             worth, unit = passing.out_of_order(step)
             if unit is not None and worth > 0:
-                deviations = (
-                    *deviations,
-                    self._out_of_order(event, state.events, step, unit, worth),
-                )
+                late = self._out_of_order(event, state.events, step, unit, worth, passing)
+                deviations = (*deviations, *late)
             passing = passing.tell(step)
-        return _State(
-            state.events + 1, state.filter.tell(number), passing, deviations, state.unknown
+        after = state._replace(
+            events=state.events + 1,
+            filter=state.filter.tell(number),
+            passing=passing,
+            deviations=deviations,
         )
+        passed = self._passed(passing, self._chances(after))
+        return after._replace(progress=self._progress(after, passed))
 
     def _out_of_order(
-        self, event: str, position: int, step: int, unit: int, worth: float
-    ) -> OutOfOrder:
-        own = self._outline.unit_of[step]
-        return OutOfOrder(
-            event,
-            position,
-            self._told_of(unit, self._states[-1].passing),
-            float(self._outline.ahead[own, unit]),
-            worth > self._deviation_limit,
-        )
+        self, event: str, position: int, step: int, unit: int, worth: float, passing: Passing
+    ) -> list[OutOfOrder]:
+        """The deviation, if it is worth an alarm or breaks an order that the outline has."""
+        own, ahead = self._outline.unit_of[step], self._outline.ahead
+        alarm = worth > self._deviation_limit
+        if not alarm:
+            broken = np.flatnonzero(passing.heard & self._outline.order[own])
+            if not len(broken):
+                return []
+            unit = int(broken[ahead[own, broken].argmax()])
+        before = self._told_of(unit, passing)
+        return [OutOfOrder(event, position, before, float(ahead[own, unit]), alarm)]
 
     def _after_it(self, step: int, passing: Passing) -> str | None:
         """The step told that another most surely comes before."""
@@ -406,10 +418,9 @@ class Follower:
         return passed
 
     def _skipped(
-        self, state: _State, happened: NDArray[np.float64], chances: NDArray[np.float64]
+        self, state: _State, happened: NDArray[np.float64], passed: NDArray[np.float64]
     ) -> tuple[Skipped, ...]:
         passing, outline = state.passing, self._outline
-        passed = self._passed(passing, chances)
         worth = np.where(passing.still_to_come(), -np.inf, passing.skips())
         found = []
         for step in np.flatnonzero(~passing.told).tolist():
@@ -442,13 +453,15 @@ class Follower:
         ]
         return float(not told or any(step in branch for branch in told))
 
-    def _progress(self, state: _State, happened: NDArray[np.float64]) -> float:
-        if self._finished:
-            return 1.0
-        passing = state.passing
-        weight = np.where(passing.told, 1.0, happened)
-        total = float(weight.sum())
-        return float((weight * passing.passed()).sum() / total) if total > 0 else 0.0
+    def _progress(self, state: _State, passed: NDArray[np.float64]) -> float:
+        """Steps told over those told and still to be told; more told of the script is not less."""
+        told = int(state.passing.told.sum())
+        if not told:
+            return 0.0
+        left = np.flatnonzero(~state.passing.told).tolist()
+        chances = (1 - passed) * self._outline.told_shares
+        still = sum(float(chances[step]) * self._open(state, step) for step in left)
+        return max(state.progress, told / (told + still))
 
 
 def follow(script: Script, **options: Any) -> Follower:
