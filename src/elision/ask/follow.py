@@ -217,6 +217,8 @@ class _State(NamedTuple):
     passing: Passing
     deviations: tuple[OutOfOrder, ...]
     unknown: tuple[str, ...]
+    chances: NDArray[np.float64]
+    passed: NDArray[np.float64]
     progress: float = 0.0
 
 
@@ -261,9 +263,10 @@ class Follower:
             float("inf") if alarms is None else alarms.threshold("out_of_order", rate)
         )
         self._numbers = {event: o for o, event in enumerate(script.events)}
-        self._states = [
-            _State(0, first_filter(script), Passing.of(self._outline), (), ()),
-        ]
+        first, passing = first_filter(script), Passing.of(self._outline)
+        chances = _chances(first)
+        passed = self._passed(passing, chances)
+        self._states = [_State(0, first, passing, (), (), chances, passed)]
         self._told: list[str] = []
         self._finished = False
 
@@ -339,8 +342,8 @@ class Follower:
     def now(self) -> Now:
         """What is known as of now."""
         state = self._states[-1]
-        chances = self._chances(state)
-        passed = self._passed(state.passing, chances)
+        chances = state.chances
+        passed = np.ones_like(state.passed) if self._finished else state.passed
         order = np.argsort(-chances[:-1], kind="stable")[:10].tolist()
         happened = self._outline.happened(np.flatnonzero(state.passing.told).tolist())
         return Now(
@@ -356,10 +359,6 @@ class Follower:
             finished=self._finished,
         )
 
-    @staticmethod
-    def _chances(state: _State) -> NDArray[np.float64]:
-        return np.asarray(np.exp(state.filter.next_log_probs()))
-
     def _after(self, state: _State, event: str) -> _State:
         number = self._numbers.get(event)
         if number is None:
@@ -372,14 +371,17 @@ class Follower:
                 late = self._out_of_order(event, state.events, step, unit, worth, passing)
                 deviations = (*deviations, *late)
             passing = passing.tell(step)
+        told = state.filter.tell(number)
+        chances = _chances(told)
         after = state._replace(
             events=state.events + 1,
-            filter=state.filter.tell(number),
+            filter=told,
             passing=passing,
             deviations=deviations,
+            chances=chances,
+            passed=self._passed(passing, chances),
         )
-        passed = self._passed(passing, self._chances(after))
-        return after._replace(progress=self._progress(after, passed))
+        return after._replace(progress=self._progress(after))
 
     def _out_of_order(
         self, event: str, position: int, step: int, unit: int, worth: float, passing: Passing
@@ -408,8 +410,6 @@ class Follower:
 
     def _passed(self, passing: Passing, chances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probability that each step is no longer to come: at most that it does not come next."""
-        if self._finished:
-            return np.ones(len(passing.told))
         passed = passing.passed_untold()
         for number in np.flatnonzero(chances[:-1] >= LEAST_NEXT).tolist():
             step = passing.step_of(self._script.events[number])
@@ -453,15 +453,20 @@ class Follower:
         ]
         return float(not told or any(step in branch for branch in told))
 
-    def _progress(self, state: _State, passed: NDArray[np.float64]) -> float:
+    def _progress(self, state: _State) -> float:
         """Steps told over those told and still to be told; more told of the script is not less."""
         told = int(state.passing.told.sum())
         if not told:
             return 0.0
         left = np.flatnonzero(~state.passing.told).tolist()
-        chances = (1 - passed) * self._outline.told_shares
+        chances = (1 - state.passed) * self._outline.told_shares
         still = sum(float(chances[step]) * self._open(state, step) for step in left)
         return max(state.progress, told / (told + still))
+
+
+def _chances(told: Filter) -> NDArray[np.float64]:
+    """Probability that each event comes next, the end last."""
+    return np.asarray(np.exp(told.next_log_probs()))
 
 
 def follow(script: Script, **options: Any) -> Follower:
