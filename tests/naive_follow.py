@@ -42,6 +42,15 @@ def passed(pairs, unit_of, told, step):
     return sum(weights[:-1]) / sum(weights)
 
 
+def passed_untold(pairs, unit_of, told, step, tellers, tellings):
+    """Probability of that, given that the step was not told: at its place it would have been."""
+    if step in told:
+        return 1.0
+    weights = place_weights(pairs, unit_of, told, step)
+    untold = (tellings - tellers + UNSEEN) / (tellings + 2 * UNSEEN)
+    return untold * sum(weights[:-1]) / (untold * sum(weights[:-1]) + weights[-1])
+
+
 def out_of_order(pairs, unit_of, told, step):
     """The most that speaks for a step's coming too late, and for which unit."""
     own = unit_of[step]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,8 +17,10 @@ from elision.ask.engine.filters import StateFilter, TellingFilter, first_filter
 from elision.ask.engine.passing import EXPECTED, LARGEST_ODDS, Passing
 from elision.ask.follow import Follower, OutOfOrder, Skipped
 from elision.ask.follow_many import NONE_BY_EVENTS
+from elision.learn.outline import learn_outline
+from elision.learn.sharp import sharp_script
 from elision.values.library import Library
-from elision.values.outline import Outline, Step, Unit
+from elision.values.outline import Alarms, Outline, Step, Unit
 from models import RTOL, events, models
 
 TEA = """
@@ -162,6 +165,14 @@ def same_passing(passing, outline, told):
     np.testing.assert_allclose(
         passing.passed(), expected, rtol=RTOL, atol=2 * np.exp(-LARGEST_ODDS)
     )
+    tellings = outline.tellings
+    tellers = [step.told * tellings for step in outline.steps]
+    expected = [
+        twin.passed_untold(pairs, unit_of, told, step, tellers[step], tellings) for step in steps
+    ]
+    np.testing.assert_allclose(
+        passing.passed_untold(), expected, rtol=RTOL, atol=2 * np.exp(-LARGEST_ODDS)
+    )
     for step in steps:
         weights = twin.place_weights(pairs, unit_of, told, step)
         np.testing.assert_allclose(np.exp(passing.ahead[step]), weights[-1], rtol=RTOL)
@@ -173,8 +184,8 @@ def same_passing(passing, outline, told):
     skips = passing.skips()
     assert (skips[list(set(told))] == -np.inf).all()
     for step in set(steps).difference(told):
-        share, tellings = outline.steps[step].told, outline.tellings
-        worth = twin.skip(pairs, unit_of, told, step, share * tellings, tellings)
+        share = outline.steps[step].told
+        worth = twin.skip(pairs, unit_of, told, step, tellers[step], tellings)
         assert skips[step] == pytest.approx(worth if share >= EXPECTED else -np.inf, rel=RTOL)
 
 
@@ -211,6 +222,33 @@ def test_odds_are_cut_where_only_length_would_speak():
     assert np.isfinite(passing.behind).all()
 
 
+def late_witnesses():
+    """Three steps always come before one, which usually comes before two others; all are told."""
+    first, step, last = [0, 1, 2], 3, [4, 5]
+    pairs = np.zeros((6, 6), np.int64)
+    for other in first:
+        pairs[other, step] = 12
+        pairs[other, last] = pairs[last, other] = 10
+    pairs[step, last] = 20
+    steps = tuple(Step(f"s{s}", f"s{s}", 1.0, 0.9) for s in range(6))
+    units = tuple(Unit(((s,),), (1.0,), 1.0) for s in range(6))
+    quiet = Alarms((5.0,) * 40, (5.0,) * 40)
+    return Outline(steps, units, np.zeros((6, 6), bool), pairs, 20, alarms=quiet)
+
+
+def test_an_alarm_is_withdrawn_when_its_ground_has_gone():
+    follow = sharp_script(late_witnesses(), [f"s{s}" for s in range(6)]).follow()
+    assert [one.step for one in follow.tell_all(["s4", "s5"]).alarms] == ["s3"]
+    # What always comes before it is told only now: it is still to come.
+    now = follow.tell_all(["s0", "s1", "s2"])
+    assert now.alarms == ()
+    # What comes after it brings the alarm back, and so does the end.
+    follow = sharp_script(late_witnesses(), [f"s{s}" for s in range(6)]).follow()
+    assert follow.tell_all(["s0", "s1", "s2"]).alarms == ()
+    assert [one.step for one in follow.tell_all(["s4", "s5"]).alarms] == ["s3"]
+    assert [one.step for one in follow.finish().alarms] == ["s3"]
+
+
 def test_skipped_steps_are_those_probably_passed(tea):
     follow = tea.follow()
     assert follow.skipped == ()
@@ -228,6 +266,51 @@ def test_skipped_steps_are_those_probably_passed(tea):
     assert (late.event, late.position) == ("boil water", 3)
     assert late.before in {"add tea", "pour water"}
     assert late.probability > 0.5
+
+
+def test_in_words_what_was_probably_not_done_is_counted():
+    passed = [(0.9, 0.8, False), (0.3, 0.1, True), (0.9, 0.4, False), (0.4, 0.1, False)]
+    skips = [
+        Skipped(f"e{n}", f"s{n}", *one, told=0.95, before="s9")
+        for n, one in enumerate([*passed, passed[2]])
+    ]
+    now = replace(Follower(el.examples.doorbell()).finish(), skipped=tuple(skips))
+    first, *lines = str(now).splitlines()
+    assert first == "100% done (finished)"
+    assert lines == [
+        "  passed untold: s0 (90%, done 80%)",
+        "! skipped: s1 (95% tell it, usually before s9)",
+        "  passed untold: 2 more, probably not done",
+    ]
+    assert "more" not in str(replace(now, skipped=tuple(skips[:2])))
+
+
+def test_what_comes_next_has_not_been_passed(scripts):
+    seen = 0
+    for script in scripts:
+        for seed in range(12):
+            follow = script.follow()
+            for event in shuffled(script, seed):
+                now = follow.tell(event)
+                chances = {one.event: one.probability for one in now.next}
+                passing = follow._states[-1].passing
+                for one in now.skipped:
+                    step = passing.step_of(one.event)
+                    if step is not None and script.outline().steps[step].name == one.step:
+                        seen += chances.get(one.event, 0) > 0.2
+                        assert one.passed <= 1 - chances.get(one.event, 0) + 0.01
+    assert seen
+
+
+def test_what_everybody_tells_is_rather_still_to_come():
+    # Two of three tell "b" before "a"; all of them tell it, and hardly one "c".
+    tellings = [["b", "a"], ["b", "c", "a"], ["a", "b"]] * 10
+    outline = learn_outline([tuple("abc".index(e) for e in one) for one in tellings], list("abc"))
+    passing = Passing.of(outline).tell(outline.steps_of["a"][0])
+    (b,), (c,) = outline.steps_of["b"], outline.steps_of["c"]
+    assert passing.passed()[b] > 0.6
+    assert passing.passed_untold()[b] < 0.1
+    assert passing.passed_untold()[c] > 0.9
 
 
 def test_instead_of_a_step_something_else_was_told(doorbell):
@@ -264,6 +347,62 @@ def test_progress_goes_from_nothing_to_all(doorbell):
     assert shares == sorted(shares)
     assert shares[-1] <= 1
     assert follow.finish().progress == 1
+
+
+def test_progress_never_falls(scripts):
+    for script in scripts:
+        for seed in range(8):
+            follow = script.follow()
+            told = [*shuffled(script, seed), "sneeze"]
+            shares = [follow.progress, *(follow.tell(event).progress for event in told)]
+            assert shares == sorted(shares)
+            assert shares[-1] <= 1
+
+
+def test_progress_is_about_the_share_told():
+    # "any" may be told at any time: told late, it takes nothing back; told early, it says little.
+    rng = np.random.default_rng(2)
+    steps = [f"s{number}" for number in range(8)]
+
+    def telling():
+        found = list(steps)
+        for event in ("any", "when"):
+            found.insert(int(rng.integers(0, 9)), event)
+        return found
+
+    script = el.ScriptLearner().fit([telling() for _ in range(20)]).script_
+    for _ in range(10):
+        follow, told = script.follow(), telling()
+        for count, event in enumerate(told, start=1):
+            assert abs(follow.tell(event).progress - count / 10) < 0.12
+
+
+def test_out_of_order_is_what_the_outline_says_or_an_alarm(scripts):
+    free = 0
+    for script in scripts:
+        outline = script.outline()
+        for seed in range(12):
+            follow = script.follow(false_alarms=0.2)
+            for event in shuffled(script, seed):
+                passing = follow._states[-1].passing
+                step = passing.step_of(event)
+                now = follow.tell(event)
+                late = [one for one in now.out_of_order if one.position == now.count - 1]
+                if step is None or passing.told[step]:
+                    assert not late
+                    continue
+                own = outline.unit_of[step]
+                ordered = outline.order[own] & passing.heard
+                worth = passing.out_of_order(step)[0]
+                free += worth > 0 and not ordered.any()
+                if not any(one.alarm for one in late):
+                    assert bool(late) == (worth > 0 and bool(ordered.any()))
+                for one in late:
+                    names = [outline.steps[s].name for s in range(len(outline.steps))]
+                    unit = outline.unit_of[names.index(one.before)]
+                    assert one.alarm or outline.order[own, unit]
+                    assert passing.heard[unit]
+    assert free
 
 
 # Taking back, finishing, and what else can be told
@@ -308,6 +447,24 @@ def test_finishing(doorbell):
     assert follow.finish() == now
     assert follow.undo() == before
     assert follow.tell("close door").count == 3
+
+
+def test_what_is_untold_at_the_end_stands_in_the_order_of_the_outline(tea):
+    now = tea.follow().finish()
+    order = [step.name for step in tea.outline().steps]
+    for alarm in (True, False):
+        found = [order.index(one.step) for one in now.skipped if one.alarm == alarm]
+        assert len(found) > 1
+        assert found == sorted(found)
+
+
+def test_at_the_end_what_nearly_everybody_tells_is_missed(tea):
+    follow = tea.follow()
+    before = follow.tell_all(["fill kettle", "boil water"])
+    assert before.alarms == ()
+    missed = {one.step for one in follow.finish().alarms}
+    shares = {step.name: step.told for step in tea.outline().steps}
+    assert missed == {name for name, share in shares.items() if share >= EXPECTED} - {"boil water"}
 
 
 def test_unknown_events_are_noted_or_refused(doorbell):

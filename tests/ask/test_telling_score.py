@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import elision as el
 import naive_telling as naive
+from elision.ask import score
 from elision.ask.fill import allowed_events
 from elision.ask.heard import hear_all
 from elision.ask.telling import conformance, deviations
@@ -196,6 +198,38 @@ def test_a_swapped_telling_is_flagged(learner):
     assert odd.p_value < fine.p_value
     assert odd.log_prob < fine.log_prob
     assert "out of order" in str(odd)
+
+
+def test_what_is_odd_has_something_named():
+    ways = [["receive", "approve", "sign", "archive"], ["receive", "reject", "notify", "archive"]]
+    ordinary = [ways[0]] * 30 + [ways[1]] * 20
+    script = el.ScriptLearner().fit(ordinary).script_
+    both = ["receive", "approve", "sign", "reject", "notify", "archive"]
+    found = script.score(both)
+    assert found.odd
+    (flag,) = found.flags
+    assert (flag.kind, flag.event, flag.position) == ("surprising", "reject", 3)
+    assert flag.weight == max(found.surprises)
+    assert flag.note == "surprising here, less than 0.1%"
+    assert flag.note in str(found)
+    # It is no deviation, and nobody says of a beginning how it compares with others.
+    assert found.fitness == pytest.approx(1, abs=0.01)
+    assert not script.score([*both, ...]).flags
+    assert not any(row["out_of_order"] for row in script.conform([both]).by_step())
+    for seed in range(20):
+        told = np.random.default_rng(seed).choice(both, 1 + seed % 5).tolist()
+        found = script.score(told)
+        assert found.flags or not found.odd, told
+
+
+def test_the_end_may_be_what_is_surprising():
+    found = score.Conformance(("a", "b"), -9.0, (0.5, 1.0), 5.0, 0.01, -1.0, ())
+    (flag,) = score.named(found).flags
+    assert (flag.position, flag.event, flag.weight) == (1, "b", 5.0)
+    assert flag.note == "surprising that nothing more is told, 0.7%"
+    assert score.named(replace(found, p_value=0.5)).flags == ()
+    assert score.named(replace(found, told=(), surprises=())).flags == ()
+    assert score.named(score.named(found)) == score.named(found)
 
 
 def test_a_repeated_event_is_flagged(learner):

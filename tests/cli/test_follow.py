@@ -16,6 +16,7 @@ import pytest
 import commands
 import elision as el
 from commands import PATIENCE, Terminal, refused, start
+from elision.cli import following
 from elision.serve.following import Following
 
 TEA = [["boil water", "pour water", "drink tea"], ["boil water", "drink tea"]] * 5
@@ -67,8 +68,9 @@ def test_people_see_what_was_skipped_and_what_comes_next(followed, door):
     assert (status, err) == (0, "")
     first, second, summary = out.rstrip("\n").split("\n\n")
     now = door.follow().tell("walk to door")
-    mark, passed = " !"[now.skipped[0].alarm], f"passed {now.skipped[0].passed:.0%}, "
-    assert first.startswith(f"{now.progress:.0%} done\n{mark} skipped: hear doorbell ({passed}")
+    kind = "! skipped" if now.skipped[0].alarm else "  passed untold"
+    passed = f"{now.skipped[0].passed:.0%}, done {now.skipped[0].done:.0%}"
+    assert first.startswith(f"{now.progress:.0%} done\n{kind}: hear doorbell ({passed})\n")
     likely = first.split("next\n")[1].splitlines()
     name, share, bar = likely[0].rsplit(maxsplit=2)
     probability = now.next[0].probability
@@ -76,19 +78,19 @@ def test_people_see_what_was_skipped_and_what_comes_next(followed, door):
     assert len(bar) == round(20 * probability)
     assert len(likely) <= 4
     assert "! out of order: hear doorbell (usually before walk to door, " in second
-    assert "skipped: hear doorbell" not in second
+    assert not any(f"{kind}: hear doorbell" in second for kind in ("skipped", "passed untold"))
     assert summary.startswith("finished: 2 events told\n")
     assert "next" not in summary
 
 
-def test_skipped_steps_without_alarm_are_shown_once_passed(followed, door):
+def test_the_words_are_those_of_python(followed, door):
+    told = ["open door", "hear doorbell"]
     follow = door.follow()
-    passed = {one.step: one for one in follow.tell_all(["open door", "hear doorbell"]).skipped}
-    _, out, _ = followed("open door", "hear doorbell")
-    shown = out.split("\n\n")[1]
-    for step, one in passed.items():
-        mark = "!" if one.alarm else " "
-        assert (f"{mark} skipped: {step} (" in shown) == (one.alarm or one.passed >= 0.5)
+    follow.tell_all(told)
+    shown = followed(*told)[1].rstrip("\n").split("\n\n")
+    for now, text in zip((follow.now(), follow.finish()), shown[1:], strict=True):
+        said = [line for line in str(now).splitlines()[1:] if not line.startswith("  next: ")]
+        assert text.split("\nnext\n")[0].rstrip().splitlines()[1:] == said
 
 
 def test_programs_get_a_line_of_json_for_each_line(answered, door):
@@ -136,6 +138,27 @@ def test_an_empty_line_ends_it(answered, followed):
     assert [one["count"] for one in answered("hear doorbell", " ", "open door")] == [1, 1]
     assert [one["finished"] for one in answered()] == [True]
     assert followed("")[1].startswith("finished: 0 events told\n")
+
+
+@pytest.mark.parametrize("word", ["finish", "quit", "exit"])
+def test_words_that_end_it(answered, followed, word):
+    ended = followed("hear doorbell")
+    assert followed("hear doorbell", word, "open door") == ended
+    # In quotes it is an event, and to programs any line but "undo" is.
+    assert f"not in the script: {word}\n" in followed(f'"{word}"')[1]
+    assert [one["unknown"] for one in answered(word, "open door")] == [[word]] * 3
+
+
+def test_help_says_how_to_end(followed):
+    status, out, err = followed("help", "hear doorbell")
+    assert (status, err) == (0, "")
+    assert out == f"{following.HOW}\n\n{followed('hear doorbell')[1]}"
+    assert "an empty line ends it" in following.HOW
+
+
+def test_words_of_the_command_may_be_events(elision, answered, followed):
+    el.Script.build({"do": "quit"}, {"start": {"do": 1}, "do": {"end": 1}}).save("quit.json")
+    assert "finished: 2 events told" in followed("quit", "quit", scripts=("quit.json",))[1]
 
 
 def test_what_the_script_does_not_know_is_noted(followed):
@@ -244,7 +267,7 @@ def test_a_telling_in_a_terminal(elision):
     terminal = Terminal("follow", "door.json", XDG_STATE_HOME=str(Path.cwd()))
     assert "undo takes the last one back" in terminal.until("\n> ")
     terminal.press("walk t\t\n")  # completed
-    assert "skipped: hear doorbell" in terminal.until("\n> ")
+    assert "passed untold: hear doorbell" in terminal.until("\n> ")
     terminal.press("undo\nundo\n")
     assert "0% done" in terminal.until("\n> ")
     assert "nothing was told that could be taken back" in terminal.until("\n> ")

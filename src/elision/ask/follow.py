@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from elision.errors import InputError
 from elision.values.observations import real, short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,15 @@ RATE = 0.05
 LEAST = 0.05
 """Steps less probably passed are not listed."""
 
+LEAST_NEXT = 0.01
+"""What comes next less probably says nothing of what has been passed."""
+
+USUALLY = float(np.log(2))
+"""Log-odds of an order that is worth mentioning."""
+
+PROBABLE = 0.5
+"""Steps that were less probably done unsaid are not shown in words, unless there is an alarm."""
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
@@ -44,11 +53,16 @@ class Skipped:
     step
         The step.
     passed
-        Probability that its place is behind what was told last.
+        Probability that it is no longer to come, by what was told and by its not being told.
     done
         Probability that it was done all the same, by now, and only not told.
     alarm
         Whether so much speaks for its having been skipped as in few ordinary tellings.
+    told
+        Share of the tellings that tell it.
+    before
+        Of an alarm, the step told that it most surely comes before, in two of three tellings or
+        more; None if there is none.
     """
 
     event: str
@@ -56,11 +70,13 @@ class Skipped:
     passed: float
     done: float
     alarm: bool
+    told: float
+    before: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfOrder:
-    """A step that was told too late.
+    """A step that was told too late: against the outline's order, or so rarely that it alarms.
 
     Attributes
     ----------
@@ -92,7 +108,8 @@ class Now:
     count
         How many events were told so far.
     skipped
-        Steps whose place has probably been passed untold, most certain first.
+        Steps whose place has probably been passed untold: alarms first, then the most certain, and
+        the equally certain in the outline's order.
     out_of_order
         Steps told too late, in the order of telling.
     next
@@ -100,7 +117,8 @@ class Now:
     ended
         Probability that nothing more comes.
     progress
-        How much of what happens is behind, from 0 to 1.
+        How much of what is told of it has been told, from 0 to 1; nothing that is told takes away
+        from it.
     unknown
         What was told that the script does not know.
     finished
@@ -124,16 +142,62 @@ class Now:
 
     def __str__(self) -> str:
         lines = [f"{self.progress:.0%} done" + (" (finished)" if self.finished else "")]
-        for skip in self.skipped:
-            kind = "! skipped" if skip.alarm else "  passed untold"
-            lines.append(f"{kind}: {skip.step} ({skip.passed:.0%}, done {skip.done:.0%})")
-        for late in self.out_of_order:
-            mark = "!" if late.alarm else " "
-            usual = f"usually before {late.before}, {late.probability:.0%}"
-            lines.append(f"{mark} out of order: {late.event} ({usual})")
+        lines += [line for line, _ in remarks(self.skipped, self.out_of_order)]
         if not self.finished:
             lines += [f"  next: {one.event}  {one.probability:.0%}" for one in self.next[:3]]
         return "\n".join(lines)
+
+
+class _Passed(Protocol):
+    """A `Skipped`, of here or of a message."""
+
+    @property
+    def step(self) -> str: ...
+    @property
+    def passed(self) -> float: ...
+    @property
+    def done(self) -> float: ...
+    @property
+    def alarm(self) -> bool: ...
+    @property
+    def told(self) -> float: ...
+    @property
+    def before(self) -> str | None: ...
+
+
+class _Late(Protocol):
+    """An `OutOfOrder`, of here or of a message."""
+
+    @property
+    def event(self) -> str: ...
+    @property
+    def before(self) -> str: ...
+    @property
+    def probability(self) -> float: ...
+    @property
+    def alarm(self) -> bool: ...
+
+
+def remarks(skipped: Iterable[_Passed], late: Iterable[_Late]) -> Iterator[tuple[str, bool]]:
+    """Say what was passed untold or told too late, a line each, and whether it is an alarm.
+
+    Steps that were probably not done at all are not named but counted.
+    """
+    others = 0
+    for one in skipped:
+        if one.alarm:
+            usual = "" if one.before is None else f", usually before {one.before}"
+            yield f"! skipped: {one.step} ({one.told:.0%} tell it{usual})", True
+        elif one.done >= PROBABLE:
+            chances = f"({one.passed:.0%}, done {one.done:.0%})"
+            yield f"  passed untold: {one.step} {chances}", False
+        else:
+            others += one.passed >= PROBABLE
+    if others:
+        yield f"  passed untold: {others} more, probably not done", False
+    for two in late:
+        usual = f"(usually before {two.before}, {two.probability:.0%})"
+        yield f"{'!' if two.alarm else ' '} out of order: {two.event} {usual}", two.alarm
 
 
 def checked_rate(false_alarms: object) -> float:
@@ -153,6 +217,9 @@ class _State(NamedTuple):
     passing: Passing
     deviations: tuple[OutOfOrder, ...]
     unknown: tuple[str, ...]
+    chances: NDArray[np.float64]
+    passed: NDArray[np.float64]
+    progress: float = 0.0
 
 
 class Follower:
@@ -173,8 +240,8 @@ class Follower:
     >>> import elision as el
     >>> follow = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_.follow()
     >>> print(follow.tell("walk to door"))
-    34% done
-      passed untold: hear doorbell (96%, done 96%)
+    22% done
+      passed untold: hear doorbell (84%, done 84%)
       next: open door  58%
       next: look through peephole  34%
       next: greet visitor  5%
@@ -196,9 +263,10 @@ class Follower:
             float("inf") if alarms is None else alarms.threshold("out_of_order", rate)
         )
         self._numbers = {event: o for o, event in enumerate(script.events)}
-        self._states = [
-            _State(0, first_filter(script), Passing.of(self._outline), (), ()),
-        ]
+        first, passing = first_filter(script), Passing.of(self._outline)
+        chances = _chances(first)
+        passed = self._passed(passing, chances)
+        self._states = [_State(0, first, passing, (), (), chances, passed)]
         self._told: list[str] = []
         self._finished = False
 
@@ -224,7 +292,7 @@ class Follower:
 
     @property
     def progress(self) -> float:
-        """How much of what happens is behind, from 0 to 1."""
+        """How much of what is told of it has been told, from 0 to 1."""
         return self.now().progress
 
     def tell(self, item: Item) -> Now:
@@ -260,7 +328,10 @@ class Follower:
         return self.now()
 
     def finish(self) -> Now:
-        """Say that this was all: what is untold now has been passed."""
+        """Say that this was all: what is untold now has been passed.
+
+        What nine of ten tellings tell, and this one did not, raises an alarm.
+        """
         self._finished = True
         return self.now()
 
@@ -271,18 +342,19 @@ class Follower:
     def now(self) -> Now:
         """What is known as of now."""
         state = self._states[-1]
-        chances = np.exp(state.filter.next_log_probs())
+        chances = state.chances
+        passed = np.ones_like(state.passed) if self._finished else state.passed
         order = np.argsort(-chances[:-1], kind="stable")[:10].tolist()
         happened = self._outline.happened(np.flatnonzero(state.passing.told).tolist())
         return Now(
             count=state.events,
-            skipped=self._skipped(state, happened),
+            skipped=self._skipped(state, happened, passed),
             out_of_order=state.deviations,
             next=()
             if self._finished
             else tuple(Answer(self._script.events[o], float(chances[o])) for o in order),
             ended=1.0 if self._finished else float(chances[-1]),
-            progress=self._progress(state, happened),
+            progress=1.0 if self._finished else state.progress,
             unknown=state.unknown,
             finished=self._finished,
         )
@@ -296,42 +368,69 @@ class Follower:
         if step is not None:
             worth, unit = passing.out_of_order(step)
             if unit is not None and worth > 0:
-                deviations = (
-                    *deviations,
-                    self._out_of_order(event, state.events, step, unit, worth),
-                )
+                late = self._out_of_order(event, state.events, step, unit, worth, passing)
+                deviations = (*deviations, *late)
             passing = passing.tell(step)
-        return _State(
-            state.events + 1, state.filter.tell(number), passing, deviations, state.unknown
+        told = state.filter.tell(number)
+        chances = _chances(told)
+        after = state._replace(
+            events=state.events + 1,
+            filter=told,
+            passing=passing,
+            deviations=deviations,
+            chances=chances,
+            passed=self._passed(passing, chances),
         )
+        return after._replace(progress=self._progress(after))
 
     def _out_of_order(
-        self, event: str, position: int, step: int, unit: int, worth: float
-    ) -> OutOfOrder:
-        outline = self._outline
-        own = outline.unit_of[step]
-        first = outline.units[unit].steps
-        told = next((s for s in first if self._states[-1].passing.told[s]), first[0])
-        return OutOfOrder(
-            event,
-            position,
-            outline.steps[told].name,
-            float(outline.ahead[own, unit]),
-            worth > self._deviation_limit,
-        )
+        self, event: str, position: int, step: int, unit: int, worth: float, passing: Passing
+    ) -> list[OutOfOrder]:
+        """The deviation, if it is worth an alarm or breaks an order that the outline has."""
+        own, ahead = self._outline.unit_of[step], self._outline.ahead
+        alarm = worth > self._deviation_limit
+        if not alarm:
+            broken = np.flatnonzero(passing.heard & self._outline.order[own])
+            if not len(broken):
+                return []
+            unit = int(broken[ahead[own, broken].argmax()])
+        before = self._told_of(unit, passing)
+        return [OutOfOrder(event, position, before, float(ahead[own, unit]), alarm)]
 
-    def _skipped(self, state: _State, happened: NDArray[np.float64]) -> tuple[Skipped, ...]:
+    def _after_it(self, step: int, passing: Passing) -> str | None:
+        """The step told that another most surely comes before."""
+        odds, unit = passing.out_of_order(step)
+        return self._told_of(unit, passing) if unit is not None and odds > USUALLY else None
+
+    def _told_of(self, unit: int, passing: Passing) -> str:
+        """The step of a unit that was told."""
+        steps = self._outline.units[unit].steps
+        told = next((step for step in steps if passing.told[step]), steps[0])
+        return self._outline.steps[told].name
+
+    def _passed(self, passing: Passing, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probability that each step is no longer to come: at most that it does not come next."""
+        passed = passing.passed_untold()
+        for number in np.flatnonzero(chances[:-1] >= LEAST_NEXT).tolist():
+            step = passing.step_of(self._script.events[number])
+            if step is not None and not passing.told[step]:
+                passed[step] = min(passed[step], 1 - chances[number])
+        return passed
+
+    def _skipped(
+        self, state: _State, happened: NDArray[np.float64], passed: NDArray[np.float64]
+    ) -> tuple[Skipped, ...]:
         passing, outline = state.passing, self._outline
-        passed = np.where(passing.told, 1.0, 1.0 if self._finished else passing.passed())
-        worth = passing.skips()
+        worth = np.where(passing.still_to_come(), -np.inf, passing.skips())
         found = []
-        for step in np.flatnonzero(~passing.told & (passed >= LEAST)).tolist():
+        for step in np.flatnonzero(~passing.told).tolist():
             expected = float(outline.told_shares[step]) * self._open(state, step)
-            if passed[step] * expected < LEAST:
-                continue
             # At the end nothing can come later: what nearly everybody tells is missing.
             missing = self._finished and outline.told_shares[step] >= EXPECTED
+            # What everybody tells may rather come late than not at all, and is due all the same.
             alarm = bool(missing or worth[step] > self._skip_limit) and expected > 0
+            if not alarm and passed[step] * expected < LEAST:
+                continue
             found.append(
                 Skipped(
                     outline.steps[step].event,
@@ -339,9 +438,12 @@ class Follower:
                     float(passed[step]),
                     float(passed[step] * happened[step]),
                     alarm,
+                    float(outline.told_shares[step]),
+                    self._after_it(step, passing) if alarm else None,
                 )
             )
-        return tuple(sorted(found, key=lambda one: (not one.alarm, -one.passed, one.step)))
+        # Sorting is stable: what is equally certain stays in the outline's order.
+        return tuple(sorted(found, key=lambda one: (not one.alarm, -one.passed)))
 
     def _open(self, state: _State, step: int) -> float:
         """Whether a step can still be expected: nothing was told instead of it."""
@@ -351,13 +453,20 @@ class Follower:
         ]
         return float(not told or any(step in branch for branch in told))
 
-    def _progress(self, state: _State, happened: NDArray[np.float64]) -> float:
-        if self._finished:
-            return 1.0
-        passing = state.passing
-        weight = np.where(passing.told, 1.0, happened)
-        total = float(weight.sum())
-        return float((weight * passing.passed()).sum() / total) if total > 0 else 0.0
+    def _progress(self, state: _State) -> float:
+        """Steps told over those told and still to be told; more told of the script is not less."""
+        told = int(state.passing.told.sum())
+        if not told:
+            return 0.0
+        left = np.flatnonzero(~state.passing.told).tolist()
+        chances = (1 - state.passed) * self._outline.told_shares
+        still = sum(float(chances[step]) * self._open(state, step) for step in left)
+        return max(state.progress, told / (told + still))
+
+
+def _chances(told: Filter) -> NDArray[np.float64]:
+    """Probability that each event comes next, the end last."""
+    return np.asarray(np.exp(told.next_log_probs()))
 
 
 def follow(script: Script, **options: Any) -> Follower:

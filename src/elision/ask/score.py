@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 from elision import _html, ask
@@ -44,8 +44,18 @@ COLUMNS = (
 FALSE_ALARMS = 0.05
 """Share of usual tellings that are nevertheless called odd."""
 
+LEAST_SHOWN = 0.0005
+"""Smaller probabilities would show as 0.0%."""
+
 Kind: TypeAlias = Literal[
-    "unknown", "impossible", "repeated", "superfluous", "replaced", "out of order", "skipped"
+    "unknown",
+    "impossible",
+    "repeated",
+    "superfluous",
+    "replaced",
+    "out of order",
+    "skipped",
+    "surprising",
 ]
 
 
@@ -60,7 +70,8 @@ class Flag:
         here. "repeated": told before, and improbable now. "superfluous": the telling would be more
         probable without. "replaced": another event is due where this one stands. "out of order":
         the telling would be more probable with the event elsewhere. "skipped": left out, though
-        usually told.
+        usually told. "surprising": of an odd telling of which nothing else is flagged, the event
+        least to be expected, or the last one if the end is less so.
     position
         Of the event in the telling; for "skipped" that of the event before which it was due.
     event
@@ -194,6 +205,29 @@ class Conformance:
                 notes = "; ".join(flag.note for flag in self.flags if _is_about(flag, place))
                 rows.append([self.told[place], found, notes])
         return _html.table(["event", "surprise", "note"], rows, caption=self._summary())
+
+
+def named(found: Conformance) -> Conformance:
+    """Where a telling is odd and nothing is flagged, flag what is most surprising.
+
+    Examples
+    --------
+    >>> found = Conformance(("wave", "nod"), -9.0, (1.0, 7.6), 0.4, 0.01, 0.0, ())
+    >>> [str(flag) for flag in named(found).flags]
+    ['nod: surprising here, 0.1%']
+    """
+    known = [(value, place) for place, value in enumerate(found.surprises) if value is not None]
+    if not found.odd or found.flags or not known:
+        return found
+    surprise, place = max(known, key=lambda one: one[0])
+    note = "surprising here"
+    if found.ending > surprise:
+        surprise, place = found.ending, len(found.told) - 1
+        note = "surprising that nothing more is told"
+    chance = math.exp(-surprise)
+    rarely = f"{chance:.1%}" if chance >= LEAST_SHOWN else "less than 0.1%"
+    flag = Flag("surprising", place, found.told[place], surprise, f"{note}, {rarely}")
+    return replace(found, flags=(flag,))
 
 
 def _is_due(flag: Flag, place: int) -> bool:

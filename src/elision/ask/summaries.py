@@ -31,7 +31,7 @@ COUNTED = {
     "replaced": "superfluous",
     "out of order": "out_of_order",
 }
-"""The column that each kind of flag is counted in."""
+"""The column that each kind of deviation is counted in."""
 
 
 class Summary(Sequence[Mapping[str, Any]]):
@@ -116,7 +116,8 @@ def by_step(found: Sequence[Conformance]) -> Summary:
             told[event] += 1
             surprise[event] = surprise.get(event, 0.0) + (value or 0.0)
         for flag in one.flags:
-            flagged[COUNTED[flag.kind]][flag.event] += 1
+            if flag.kind in COUNTED:  # what is only surprising is no deviation
+                flagged[COUNTED[flag.kind]][flag.event] += 1
     steps = dict.fromkeys([*told, *(event for some in flagged.values() for event in some)])
     rows: list[dict[str, Any]] = [
         {

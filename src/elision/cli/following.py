@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from elision import serve
+from elision import ask, serve
 from elision.cli.app import app, load, worded
 from elision.cli.judging import library_of
 from elision.cli.prompt import PROMPT, line_editing, piped
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from elision.values.script import Script
 
 TAKE_BACK = "undo"
-_QUOTED = re.compile(rf'"+{TAKE_BACK}"+')
+END = ("finish", "quit", "exit")
+HELP = "help"
+_QUOTED = re.compile(rf'"+({"|".join((TAKE_BACK, *END, HELP))})"+')
+
+HOW = "Tell what happens, one event a line; undo takes the last one back, an empty line ends it."
 
 MOST_SHOWN = 3
 """Events that may come next, and activities that it may be."""
-
-PASSED = 0.5
-"""Skipped steps without an alarm are shown if they are passed with this probability."""
 
 LEAST_SHARE = 0.005
 """What would show as 0% is left out."""
@@ -63,12 +64,13 @@ def follow(
 
     Each line, of a prompt or of standard input, is an event or a sentence. A line `undo` takes the
     last one back (`"undo"`, in quotes, is an event of this name). An empty line, the end of the
-    input or Ctrl-C finish the telling. What is worth speaking up about has a ! in front.
+    input or Ctrl-C finish the telling; so do `finish`, `quit` and `exit`, and `help` says this,
+    where the script has no such events. What is worth speaking up about has a ! in front.
 
     With --json each line is answered by one, at once, and the end by one more: count, skipped,
     out_of_order, next, ended, progress, unknown, finished, knows_alarms; over several scripts best,
-    activities and, as now, these; or error. The exit status is 2 if a line of standard input could
-    not be followed.
+    activities and, as now, these; or error. There all words but `undo` are events. The exit status
+    is 2 if a line of standard input could not be followed.
 
     Example: `elision follow doorbell.json`
     """
@@ -94,8 +96,11 @@ class _Conversation:
         try:
             for number, line in enumerate(lines, start=1):
                 text = line.strip()
-                if not text:
+                if not text or self._means(text, END):
                     break
+                if self._means(text, (HELP,)):
+                    self.greet()
+                    continue
                 with _undisturbed():
                     good = self._hear(number, text) and good
         except KeyboardInterrupt:
@@ -107,20 +112,18 @@ class _Conversation:
     def greet(self) -> None:
         """Say what can be done at the prompt."""
         if not self._as_json:
-            out.print(
-                "Tell what happens, one event a line; undo takes the last one back, an empty line"
-                " ends it.\n",
-                style="dim",
-            )
+            out.print(f"{HOW}\n", style="dim")
+
+    def _means(self, text: str, words: tuple[str, ...]) -> bool:
+        """Whether a line is one of these words to the command, and no event."""
+        return not self._as_json and text in words and text not in self._following.events
 
     def _hear(self, number: int, text: str) -> bool:
         """Follow one line; return whether it could be."""
         before = len(self._following.told)
+        said = text[1:-1] if _QUOTED.fullmatch(text) else text
         try:
-            if text == TAKE_BACK:
-                found = self._following.undo()
-            else:
-                found = self._following.tell(text[1:-1] if _QUOTED.fullmatch(text) else text)
+            found = self._following.undo() if text == TAKE_BACK else self._following.tell(said)
         except InputError as error:
             problem = worded(relocated(error, f"line {number}"))
             complain(problem)
@@ -128,9 +131,9 @@ class _Conversation:
                 print_json({"error": {"problem": problem}}, lines=True)
             return False
         heard = self._following.told[before:]
-        if not self._as_json and heard not in ((), (text,)):
+        if not self._as_json and heard not in ((), (said,)):
             say(f"heard as: {', '.join(heard)}", "dim")
-        self._show(found, text)
+        self._show(found, said)
         return True
 
     def _show(self, found: Known, text: str = "") -> None:
@@ -159,22 +162,13 @@ def _show_now(now: Now, text: str) -> None:
     if text in now.unknown:
         say(f"not in the script: {text}", "dim")
     say(f"finished: {_counted(now.count)}" if now.finished else f"{now.progress:.0%} done")
-    for skip in now.skipped:
-        if skip.alarm or skip.passed >= PASSED:
-            note = f"passed {skip.passed:.0%}, done unsaid {skip.done:.0%}"
-            _show_oddity("skipped", skip.step, note, alarm=skip.alarm)
-    for late in now.out_of_order:
-        note = f"usually before {late.before}, {late.probability:.0%}"
-        _show_oddity("out of order", late.event, note, alarm=late.alarm)
+    for line, alarm in ask.follow.remarks(now.skipped, now.out_of_order):
+        say(line, "red" if alarm else "dim")
     if not now.finished:
         likely = [Line(one.event, one.probability) for one in now.next[:MOST_SHOWN]]
         likely.append(Line("(nothing more)", now.ended))
         out.print("next", style="dim")
         print_lines(line for line in likely if line.share >= LEAST_SHARE)
-
-
-def _show_oddity(kind: str, name: str, note: str, *, alarm: bool) -> None:
-    say(f"{'!' if alarm else ' '} {kind}: {name} ({note})", "red" if alarm else "dim")
 
 
 def _counted(events: int) -> str:

@@ -315,7 +315,8 @@ class Identified(Struct):
 class Skipped(Struct):
     """A step that was not told, though its place has probably been passed.
 
-    ``done`` is how probably it was done all the same; ``alarm`` whether it is worth speaking up.
+    ``done`` is how probably it was done all the same; ``alarm`` whether it is worth speaking up;
+    ``told`` how many tellings tell it; ``before``, of an alarm, which step told it comes before.
     """
 
     event: str
@@ -323,6 +324,8 @@ class Skipped(Struct):
     passed: float
     done: float
     alarm: bool
+    told: float
+    before: str | None
 
 
 class OutOfOrder(Struct):

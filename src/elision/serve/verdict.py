@@ -88,6 +88,7 @@ def _summary(found: Conformance) -> str:
             ("superfluous", "something in it does not belong there"),
             ("replaced", "something in it stands in place of something else"),
             ("skipped", "something that is usually told is missing"),
+            ("surprising", "something in it is surprising"),
         )
         if kind in kinds
     ]

@@ -16,7 +16,7 @@ from elision.ask.engine.told_chain import SAFE_LOG_PROB, Tables, ToldChain, visi
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, name_of, single
 from elision.ask.sample import LONGEST, tellings
-from elision.ask.score import Conformance, Deviations, Flag
+from elision.ask.score import Conformance, Deviations, Flag, named
 from elision.errors import InputError, relocated
 from elision.values.observations import Packer
 
@@ -377,7 +377,7 @@ class Examiner:
         flags.sort(key=lambda flag: (flag.position, flag.kind))
         if lost and p_value is not None:
             p_value = 1 / (self._samples + 1)
-        return Conformance(
+        found = Conformance(
             told=telling.names,
             log_prob=log_prob,
             surprises=tuple(per_place),
@@ -388,6 +388,7 @@ class Examiner:
             deviations=_counted(flags),
             false_alarms=self._false_alarms,
         )
+        return named(found)
 
     def _flags(
         self, telling: _Telling, surprises: list[float], findings: _Findings

@@ -2,7 +2,8 @@
 
 The place of a step that was not told lies before, between or after the units told; which, their
 order with the step says. If it lies after the last event, it is still to come: the rest of its
-probability is that of having been passed.
+probability is that of having been passed. But a step that nearly everybody tells would have been
+told at its place: the more usual it is, the more probably it is still to come.
 
 What speaks for an alarm is counted by tellings alone, not by the order that was learned from them:
 so a telling can be judged by all others, its own counts taken off, as a new one would be.
@@ -34,6 +35,10 @@ What follows a step follows it together, so that all of them would say the same 
 
 EXPECTED = 0.9
 """Share of tellings that must tell a step for its not being told to be alarming."""
+
+
+TIE = 1e-9
+"""Log-odds of what is as probably behind as ahead, however sums are rounded."""
 
 
 class Passing(NamedTuple):
@@ -125,12 +130,20 @@ class Passing(NamedTuple):
         return left[0] if left else None
 
     def odds(self) -> NDArray[np.float64]:
-        """Log-odds that the place of each step has been passed."""
+        """Log-odds that the place of each step has been passed, by the order of units alone."""
         return np.asarray(np.clip(self.behind - self.ahead, -LARGEST_ODDS, LARGEST_ODDS))
 
     def passed(self) -> NDArray[np.float64]:
-        """Probability that the place of each step has been passed; one where it was told."""
+        """Probability of that; one where the step was told."""
         return np.asarray(np.where(self.told, 1.0, 1 / (1 + np.exp(-self.odds()))))
+
+    def passed_untold(self) -> NDArray[np.float64]:
+        """Probability that each place has been passed, given also that the step was not told.
+
+        One where it was told.
+        """
+        untold = -np.logaddexp(0.0, self.prior)  # log-probability that a telling does not tell it
+        return np.asarray(np.where(self.told, 1.0, 1 / (1 + np.exp(-self.odds() - untold))))
 
     def skips(self) -> NDArray[np.float64]:
         """How much speaks for each step's having been skipped: the log-odds of alarms.
@@ -142,6 +155,10 @@ class Passing(NamedTuple):
         worth = self.late.sum(axis=0)[self.outline.unit_numbers] + self.prior
         silent = self.told | (self.outline.told_shares < EXPECTED)
         return np.asarray(np.where(silent, -np.inf, worth))
+
+    def still_to_come(self) -> NDArray[np.bool_]:
+        """Whether all units told together say that the place of each step is still ahead."""
+        return np.asarray(self.odds() < -TIE)
 
     def out_of_order(self, step: int) -> tuple[float, int | None]:
         """How much speaks for a step's coming too late, and which unit told it should precede.

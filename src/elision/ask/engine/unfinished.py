@@ -15,6 +15,7 @@ from elision.ask.engine.checks import probability
 from elision.ask.engine.filters import first_filter
 from elision.ask.fill import emission_shares
 from elision.ask.heard import events_of, hear, impossible, name_of, single
+from elision.ask.score import named
 from elision.values.observations import SMALLEST, Packer
 
 if TYPE_CHECKING:
@@ -128,11 +129,12 @@ def conformed(found: Conformance, added: int = 0) -> Conformance:
     ``added`` are the last events, which were not told yet.
     """
     end = len(found.told) - added
-    flags = [flag for flag in found.flags if flag.position < end]
-    left_out = sum(flag.weight for flag in found.flags if flag not in flags)
+    certain = [flag for flag in found.flags if flag.kind != "surprising"]  # which has no others now
+    flags = [flag for flag in certain if flag.position < end]
+    left_out = sum(flag.weight for flag in certain if flag not in flags)
     surprises = found.surprises[end:]
     later = found.ending + sum(one for one in surprises if one is not None)
-    return replace(
+    begun = replace(
         found,
         told=found.told[:end],
         surprises=found.surprises[:end],
@@ -142,3 +144,4 @@ def conformed(found: Conformance, added: int = 0) -> Conformance:
         flags=tuple(flags),
         deviations=found.deviations._replace(missing=max(0.0, found.deviations.missing - left_out)),
     )
+    return named(begun)

@@ -14,7 +14,7 @@ from elision._backends import library_of
 from elision.ask.engine.checks import share_of, whole
 from elision.ask.engine.conformance import times
 from elision.ask.heard import hear, name_of, single, understood_all
-from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Deviations, Flag
+from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Deviations, Flag, named
 from elision.ask.telling.deviations import (
     STRANGE,
     Deviation,
@@ -129,7 +129,7 @@ class _Examiner:
         ]
         flags += [_flag(one) for one in deviations if self._is_alarm(one)]
         flags.sort(key=lambda flag: (flag.position, flag.kind))
-        return Conformance(
+        found = Conformance(
             told=telling.names,
             log_prob=-(sum(surprises) + ending),
             surprises=tuple(per_place),
@@ -140,6 +140,7 @@ class _Examiner:
             deviations=_counted((one.deviation for one in deviations), len(lost)),
             false_alarms=self._rate,
         )
+        return named(found)
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
         listed = list(narrative) if isinstance(narrative, Iterator) else narrative
