@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import elision as el
-from elision.cli.app import app
+from elision.cli.entry import app
 
 DOMAIN = "answering the doorbell"
 
@@ -53,6 +53,14 @@ def test_a_script_learned_from_sentences_answers_sentences_it_never_saw(script):
     assert plain.startswith(f"{unseen}, ?, and then opened the door\n")
     story = json.loads(run("between", str(script), unseen, "he closed the door", "--json"))
     assert len(story["unsaid"]) == len(story["told"]) + 1
+
+
+def test_a_denial_is_said_to_be_one(script):
+    denied = "he did not open the door"
+    shown = run("next", str(script), "he heard the doorbell", denied, "--ignore-unknown")
+    assert f"{denied}: says that something did not happen, left out" in shown
+    result = CliRunner().invoke(app, ["next", str(script), denied])
+    assert f"{denied!r} says that something did not happen" in str(result.exception)
 
 
 def test_every_question_takes_sentences(script, tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import elision as el
 from elision.readers import read
 from elision.text.hand import HandTypes, write_types
-from elision.text.prose import happenings, is_prose, sentences_of, tells_an_event
+from elision.text.prose import happenings, is_prose, said, sentences_of, tells_an_event
 
 STORY = (
     "Yesterday was a lovely day. I took the tent out of the bag and unfolded it. I hate pegs. "
@@ -55,10 +55,31 @@ def test_a_pronoun_gets_the_thing_that_was_just_named():
         ("smell the soup", True),
         ("if it is cold, heat it", False),
         ("he wants to leave", True),
+        ("I forgot to lock the door", False),
+        ("nobody locked the door", False),
+        ("I added no salt", False),
+        ("I did not wait", False),
+        ("rinse it until there is no soap left", True),
+        ("I opened the door, not the window", True),
     ],
 )
 def test_what_tells_an_event(sentence, event):
     assert tells_an_event(sentence) is event
+
+
+@pytest.mark.parametrize(
+    ("sentence", "parts"),
+    [
+        ("I washed my hair but did not dry it", ["I washed my hair", "-did not dry it"]),
+        ("I didn't add soap and started it", ["-I didn't add soap", "started it"]),
+        ("I could not find it so I rang", ["-I could not find it", "I rang"]),
+        ("turn it off and do not touch it", ["turn it off", "-do not touch it"]),
+        ("be sure not to burn it", ["be sure not to burn it"]),
+    ],
+)
+def test_what_happens_is_cut_from_what_does_not(sentence, parts):
+    marks = {"denied": "-", "event": "", "remark": "?"}
+    assert [marks[one.kind] + one.words for one in said(sentence)] == parts
 
 
 @given(st.text(max_size=80))

@@ -10,28 +10,57 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from elision.text import lexicon
 from elision.text.parse import RuleParser, parse
+from elision.text.wordnet import WordNet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.text.parse import Parser
+    from elision.text.parse import Clause, Parser
 
-__all__ = ["happenings", "is_prose", "sentences_of", "tells_an_event"]
+__all__ = [
+    "Said",
+    "happenings",
+    "is_denied",
+    "is_prose",
+    "said",
+    "sentences_of",
+    "tells_an_event",
+]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+")
 _ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|st|etc|e\.g|i\.e|vs|approx|[a-z])\.$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NOT = re.compile(
-    r"\b(?:not|never|cannot|(?:do|does|did|is|was|were|are|has|have|had|wo|ca|could|would|should)"
+    r"\b(?:not|never|cannot|nobody|no one|none|neither"
+    r"|(?:do|does|did|is|was|were|are|has|have|had|wo|ca|could|would|should|must|need|might|ai)"
     r"n['’]?t)\b",
     re.IGNORECASE,
 )
-_DENIAL = re.compile(rf"{_NOT.pattern}\s*$", re.IGNORECASE)
-_SHALL = re.compile(r"\b(?:forget|miss)\b|\bwait\b|\bsure\b|\bonly\b", re.IGNORECASE)
+_DENIAL = re.compile(rf"(?:\b(?:do|does|did)\s+)?{_NOT.pattern}\s*$", re.IGNORECASE)
+# "don't forget to", "be sure not to": what is meant does happen.
+_SHALL = re.compile(
+    r"\b(?:forg[eo]t\w*|miss\w*|wait to|(?:make|making|made|be) sure|(?:un)?till?)\b"
+    r"|(?:\bnot|n['’]?t)\s+(?:only|just)\b",
+    re.IGNORECASE,
+)
+# "forgot to lock the door", "added no salt": it does not.
+_FAILED = re.compile(
+    r"\b(?:forg[eo]t|forgets|forgetting|fail|fails|failed|neglect|neglects|neglected|refuse|refuses"
+    r"|refused) to\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"\s+(?:no|nothing|none|nobody)\b(?!\s+longer)", re.IGNORECASE)
+# Where what happens and what does not meet: their verbs differ in form, and parsers do not cut there.
+_DOER = r"(?:(?:i|you|he|she|it|we|they)\s+)?"
+_CONTRAST = re.compile(
+    r",?\s+(?:but|yet|so)\s+(?!that\b)"
+    rf"|,?\s+and\s+(?={_DOER}(?:never\b|\w+\s+not\b|\w+n['’]?t\b|\w+ed\b))",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(r"^(?:even\s+)?(?:if|unless|in case)\b", re.IGNORECASE)
 _THINGS = re.compile(r"(?<=\s)(?:it|them)\b")  # not what begins a sentence
 
@@ -91,8 +120,63 @@ def tells_an_event(sentence: str) -> bool:
     clause = parse(sentence)
     if not clause.verb or (clause.verb in lexicon.STATES and not _is_order(sentence, clause.verb)):
         return False
-    denied = _NOT.search(sentence)
-    return denied is None or bool(_SHALL.search(sentence))
+    return not _is_denied(sentence, clause)
+
+
+def is_denied(sentence: str) -> bool:
+    """Say whether a sentence says that something does not happen.
+
+    What stands behind the verb denies nothing: "rinse until there is no soap left".
+
+    Examples
+    --------
+    >>> is_denied("I did not add detergent"), is_denied("I forgot to lock the door")
+    (True, True)
+    >>> is_denied("I added detergent, not bleach"), is_denied("don't forget to lock the door")
+    (False, False)
+    """
+    return _is_denied(sentence, parse(sentence))
+
+
+class Said(NamedTuple):
+    """A part of a text that tells one thing.
+
+    Parameters
+    ----------
+    words
+        The part as it was written; with the "did not" before it, where there is one.
+    kind
+        "event" where something happens, "denied" where it is said not to, "remark" for all else.
+    """
+
+    words: str
+    kind: Literal["event", "denied", "remark"]
+
+
+def said(text: str, parser: Parser | None = None) -> list[Said]:
+    """Return the parts of a text that tell one thing each, in its order.
+
+    Examples
+    --------
+    >>> [tuple(one) for one in said("It was late. I went in but did not pay.")]
+    [('It was late', 'remark'), ('I went in', 'event'), ('did not pay', 'denied')]
+    """
+    rules = parser or _rules()
+    found: list[Said] = []
+    for sentence in sentences_of(text):
+        pieces = _CONTRAST.split(sentence) if _NOT.search(sentence) else [sentence]
+        begin = 0
+        for part in (part for piece in pieces if piece for part in rules.split(piece) or [piece]):
+            at = max(sentence.find(part, begin), 0)
+            whole = _denied(sentence[begin:], at - begin) + part
+            if _CONDITION.match(sentence):
+                found.append(Said(part, "remark"))
+            elif is_denied(whole):
+                found.append(Said(whole, "denied"))
+            else:
+                found.append(Said(part, "event" if tells_an_event(whole) else "remark"))
+            begin = at + len(part)
+    return found
 
 
 def happenings(text: str, parser: Parser | None = None) -> list[str]:
@@ -106,17 +190,11 @@ def happenings(text: str, parser: Parser | None = None) -> list[str]:
     rules = parser or _rules()
     found: list[str] = []
     thing = ""
-    for sentence in sentences_of(text):
-        begin = 0
-        for part in rules.split(sentence) or [sentence]:
-            at = max(sentence.find(part, begin), 0)
-            told = not _CONDITION.match(sentence) and tells_an_event(
-                _DENIAL.sub("", part) if _SHALL.search(part) else _denied(sentence, at) + part
-            )
-            if told:
-                found.append(_THINGS.sub(f"the {thing}", part, count=1) if thing else part)
-            thing = _acted_upon(rules, part) if told else ""
-            begin = at + len(part)
+    for part in said(text, rules):
+        told = part.kind == "event"
+        if told:
+            found.append(_THINGS.sub(f"the {thing}", part.words, count=1) if thing else part.words)
+        thing = _acted_upon(rules, part.words) if told else ""
     return found
 
 
@@ -124,6 +202,18 @@ def _denied(sentence: str, at: int) -> str:
     """Return the denial that stands right before a part, which splitting leaves out."""
     found = _DENIAL.search(sentence[:at])
     return found[0] if found else ""
+
+
+def _is_denied(sentence: str, clause: Clause) -> bool:
+    at = max(sentence.find(clause.text), 0)
+    told = _denied(sentence, at) + clause.text
+    wordnet = WordNet.load()
+    verbs = (w for w in _WORD.finditer(told) if wordnet.lemma(w[0].lower(), "v") == clause.verb)
+    verb = next(verbs, None)
+    before = told if verb is None else told[: verb.start()]
+    if _NOT.search(before):
+        return not _SHALL.search(told)
+    return bool(_FAILED.search(before) or (verb and _NO.match(told, verb.end())))
 
 
 def _acted_upon(parser: Parser, part: str) -> str:
