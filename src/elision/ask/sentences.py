@@ -70,7 +70,7 @@ def parts(script: Script, sentence: str) -> list[Part]:
     return [
         Part(part.words, _denied(script, part.words), denied=True)
         if part.kind == "denied"
-        else Part(part.words, _heard(script, part.words))
+        else Part(part.words, _heard(script, part.meant))
         for part in kept
     ]
 

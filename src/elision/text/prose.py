@@ -2,8 +2,8 @@
 
 A paragraph is cut into sentences and these into the parts that tell one event each. Parts that say
 how things are, what somebody thinks, or what was not done tell no event and are left out, and so
-are sentences that begin with "if". A pronoun gets the noun that it stands for, where the part
-before named one.
+are sentences that begin with "if". What a pronoun stands for is said beside the part where that is
+sure; the words stay those of the text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from elision.text import lexicon
 from elision.text.parse import RuleParser, parse
+from elision.text.pronouns import Mentions
+from elision.text.wording import MEANT
 from elision.text.wordnet import WordNet
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +31,7 @@ __all__ = [
     "is_prose",
     "said",
     "sentences_of",
+    "telling",
     "tells_an_event",
 ]
 
@@ -54,7 +58,7 @@ _FAILED = re.compile(
     re.IGNORECASE,
 )
 _NO = re.compile(r"\s+(?:no|nothing|none|nobody)\b(?!\s+longer)", re.IGNORECASE)
-# Where what happens and what does not meet: their verbs differ in form, and parsers do not cut there.
+# Where what happens and what does not meet: their verbs differ in form, and no parser cuts there.
 _DOER = r"(?:(?:i|you|he|she|it|we|they)\s+)?"
 _CONTRAST = re.compile(
     r",?\s+(?:but|yet|so)\s+(?!that\b)"
@@ -62,7 +66,6 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"^(?:even\s+)?(?:if|unless|in case)\b", re.IGNORECASE)
-_THINGS = re.compile(r"(?<=\s)(?:it|them)\b")  # not what begins a sentence
 
 _LONG_LINE = 14  # words; a step that somebody lists is shorter
 
@@ -147,10 +150,13 @@ class Said(NamedTuple):
         The part as it was written; with the "did not" before it, where there is one.
     kind
         "event" where something happens, "denied" where it is said not to, "remark" for all else.
+    meant
+        The part with the noun that a pronoun stands for, if that is sure; else as it was written.
     """
 
     words: str
     kind: Literal["event", "denied", "remark"]
+    meant: str
 
 
 def said(text: str, parser: Parser | None = None) -> list[Said]:
@@ -158,10 +164,13 @@ def said(text: str, parser: Parser | None = None) -> list[Said]:
 
     Examples
     --------
-    >>> [tuple(one) for one in said("It was late. I went in but did not pay.")]
+    >>> [one[:2] for one in said("It was late. I went in but did not pay.")]
     [('It was late', 'remark'), ('I went in', 'event'), ('did not pay', 'denied')]
+    >>> [one.meant for one in said("I found the book and checked it out.")]
+    ['I found the book', 'checked the book out']
     """
     rules = parser or _rules()
+    mentions = Mentions(rules)
     found: list[Said] = []
     for sentence in sentences_of(text):
         pieces = _CONTRAST.split(sentence) if _NOT.search(sentence) else [sentence]
@@ -170,11 +179,15 @@ def said(text: str, parser: Parser | None = None) -> list[Said]:
             at = max(sentence.find(part, begin), 0)
             whole = _denied(sentence[begin:], at - begin) + part
             if _CONDITION.match(sentence):
-                found.append(Said(part, "remark"))
+                found.append(Said(part, "remark", part))
             elif is_denied(whole):
-                found.append(Said(whole, "denied"))
+                found.append(Said(whole, "denied", whole))
+            elif tells_an_event(whole):
+                found.append(Said(part, "event", mentions.resolved(part)))
             else:
-                found.append(Said(part, "event" if tells_an_event(whole) else "remark"))
+                found.append(Said(part, "remark", part))
+            if found[-1].kind != "event":
+                mentions.forget()
             begin = at + len(part)
     return found
 
@@ -185,17 +198,33 @@ def happenings(text: str, parser: Parser | None = None) -> list[str]:
     Examples
     --------
     >>> happenings("It was late. I went in, found the book and checked it out. I was so happy!")
-    ['I went in', 'found the book', 'checked the book out']
+    ['I went in', 'found the book', 'checked it out']
     """
-    rules = parser or _rules()
-    found: list[str] = []
-    thing = ""
-    for part in said(text, rules):
-        told = part.kind == "event"
-        if told:
-            found.append(_THINGS.sub(f"the {thing}", part.words, count=1) if thing else part.words)
-        thing = _acted_upon(rules, part.words) if told else ""
-    return found
+    return [one.words for one in said(text, parser) if one.kind == "event"]
+
+
+def telling(text: str, domain: str = "", name: str = "") -> Narrative | None:
+    """Return what a text tells as a narrative, in its own words; None if it tells nothing.
+
+    What pronouns stand for is kept beside them, as the field ``meant`` of ``extra``.
+
+    Examples
+    --------
+    >>> told = telling("I found the book and checked it out.")
+    >>> told.steps, dict(told.extra)
+    (('I found the book', 'checked it out'), {'meant': {'checked it out': 'checked the book out'}})
+    """
+    events = [one for one in said(text) if one.kind == "event"]
+    meant: dict[str, set[str]] = {}
+    for one in events:
+        meant.setdefault(one.words, set()).add(one.meant)
+    # Of the same words for different things it cannot be kept which are which.
+    sure = {words: next(iter(all_)) for words, all_ in meant.items() if len(all_) == 1}
+    changed = {words: one for words, one in sure.items() if words != one}
+    steps = tuple(one.words for one in events)
+    if not steps:
+        return None
+    return Narrative(steps=steps, domain=domain, id=name, extra={MEANT: changed} if changed else {})
 
 
 def _denied(sentence: str, at: int) -> str:
@@ -214,19 +243,6 @@ def _is_denied(sentence: str, clause: Clause) -> bool:
     if _NOT.search(before):
         return not _SHALL.search(told)
     return bool(_FAILED.search(before) or (verb and _NO.match(told, verb.end())))
-
-
-def _acted_upon(parser: Parser, part: str) -> str:
-    """Return the thing that a part names as the one that something is done to."""
-    name = parser.parse(part).object
-    words = _WORD.findall(part.lower())
-    if not name or name == "home":
-        return ""
-    for at, word in enumerate(words):
-        if word.startswith(name[: max(3, len(name) - 2)]):
-            before = [w for w in words[:at] if w in lexicon.PREPOSITIONS - lexicon.PARTICLES]
-            return "" if before else name
-    return ""
 
 
 def _is_order(sentence: str, verb: str) -> bool:
