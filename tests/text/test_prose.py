@@ -71,9 +71,7 @@ def test_a_pronoun_that_may_stand_for_anything_is_left_alone(text):
 
 
 def test_the_words_of_a_text_stay_its_own():
-    text = (
-        "I put the wet things into the dryer and started it. I folded shirts and hung them up."
-    )
+    text = "I put the wet things into the dryer and started it. I folded shirts and hung them up."
     told = read(io.StringIO(f"{text}\n\n" * 6))
     assert told.steps[0][1::2] == ("started it", "hung them up")
     extractor = el.EventExtractor("wordnet").fit(told)
