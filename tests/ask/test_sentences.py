@@ -98,6 +98,23 @@ def test_of_a_sentence_only_what_happened_is_told(script):
     assert last == (0, "did not open the door", None, 0.0, True)
 
 
+def test_a_sentence_that_tells_several_events_is_heard_as_several(script):
+    both = "he heard the bell and walked to the door"
+    apart = ["he heard the bell", "he walked to the door"]
+    heard, separate = hear(script, [both, None]), hear(script, [*apart, None])
+    assert heard.positions == [0, 0, 1]
+    assert [max(one, key=one.get) for one in heard.items[:2]] == [
+        max(one, key=one.get) for one in separate.items[:2]
+    ]
+    assert [(one.position, one.sentence) for one in taken_for(script, [both])] == [
+        (0, "he heard the bell"),
+        (0, "walked to the door"),
+    ]
+    assert script.fill([both, None], top=1)[0].position == 1
+    told_twice = hear(script, ["he opened the door and opened the door wide"])
+    assert len(told_twice.items) == 1
+
+
 def test_an_event_may_be_told_as_a_denial():
     extractor = el.EventExtractor("wordnet")
     told = [["put the cake in the oven", "do not open the oven", "take out the cake"]] * 6

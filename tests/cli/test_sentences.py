@@ -63,6 +63,13 @@ def test_a_denial_is_said_to_be_one(script):
     assert f"{denied!r} says that something did not happen" in str(result.exception)
 
 
+def test_both_halves_of_a_sentence_are_heard(script):
+    shown = run("next", str(script), "he heard the doorbell and opened the door")
+    first, second = shown.splitlines()[:2]
+    assert first.startswith("he heard the doorbell: ")
+    assert second.startswith("opened the door: open")
+
+
 def test_every_question_takes_sentences(script, tmp_path):
     told = ("he heard someone ring the doorbell", "and then opened the door")
     events = el.load(script).events

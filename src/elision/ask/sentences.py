@@ -54,25 +54,32 @@ def observations(script: Script, sentences: Iterable[str]) -> list[Observation]:
 
 
 def parts(script: Script, sentence: str) -> list[Part]:
-    """Return a sentence with what it may stand for, or its parts where some of it is denied.
+    """Return a sentence with what it may stand for, or its parts where it tells several things.
 
-    That something did not happen is no telling of it, unless that is how the event is told:
-    "do not open the oven".
+    It is cut as running text is, where two parts or more stand for different events, or where some
+    of it is denied. That something did not happen is no telling of it, unless that is how the event
+    is told: "do not open the oven".
     """
     if script.extractor is None:
         return []
-    said = text.prose.said(sentence)
-    if all(part.kind != "denied" for part in said):
-        return [Part(sentence, _heard(script, sentence))]
-    kept = [part for part in said if part.kind != "remark"]
-    if len(kept) == 1:
-        kept = [kept[0]._replace(words=sentence)]
-    return [
+    said = [part for part in text.prose.said(sentence) if part.kind != "remark"]
+    if len(said) == 1 and said[0].kind == "denied":
+        return [Part(sentence, _denied(script, sentence), denied=True)]
+    found = [
         Part(part.words, _denied(script, part.words), denied=True)
         if part.kind == "denied"
         else Part(part.words, _heard(script, part.meant))
-        for part in kept
+        for part in said
+        if len(said) > 1
     ]
+    events = {_likeliest(one) for part in found for one in part.heard}
+    if len(events) > 1 or any(part.denied for part in found):
+        return found
+    return [Part(sentence, _heard(script, sentence))]
+
+
+def _likeliest(weights: Mapping[str, float]) -> str:
+    return max(weights, key=lambda event: weights[event])
 
 
 def _heard(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
@@ -126,7 +133,7 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
             continue
         for part in parts(script, item):
             for weights in part.heard:
-                event = max(weights, key=lambda name: weights[name])
+                event = _likeliest(weights)
                 found.append(Taken(position, part.words, event, float(weights[event])))
             if not part.heard:
                 found.append(Taken(position, part.words, None, 0.0, part.denied))
