@@ -70,6 +70,23 @@ def test_both_halves_of_a_sentence_are_heard(script):
     assert second.startswith("opened the door: open")
 
 
+def test_the_outline_shows_the_wording_of_people(script, tmp_path):
+    plain, shown = run("outline", str(script)), run("outline", str(script), "--wording")
+    assert '"' not in plain
+    steps = el.load(script).outline().steps
+    assert shown.count('"') == 2 * len(steps)
+    assert f'"{steps[0].wording[0]}"' in shown
+    codes = tmp_path / "codes.jsonl"
+    one = {"events": ["12", "7"], "steps": ["boil the water", "pour it"]}
+    codes.write_text((json.dumps(one) + "\n") * 6)
+    run("learn", str(codes), "-o", str(tmp_path / "codes.json"))
+    assert '"boil the water"' in run("outline", str(tmp_path / "codes.json"))
+    assert '"' not in run("outline", str(tmp_path / "codes.json"), "--no-wording")
+    el.examples.learned_doorbell().save(tmp_path / "events.json")
+    result = CliRunner().invoke(app, ["outline", str(tmp_path / "events.json"), "--wording"])
+    assert "no sentences are known" in str(result.exception)
+
+
 def test_every_question_takes_sentences(script, tmp_path):
     told = ("he heard someone ring the doorbell", "and then opened the door")
     events = el.load(script).events
