@@ -75,7 +75,54 @@ def test_each_sentence_is_shown_with_what_it_is_taken_for(script):
     assert (first.position, first.sentence) == (0, told[0])
     assert first.event == max(hear(script, told[:1]).items[0].items(), key=lambda one: one[1])[0]
     assert 0.5 < first.share <= 1
-    assert last == (3, "xyzzy", None, 0.0)
+    assert last == (3, "xyzzy", None, 0.0, False)
+
+
+def test_what_did_not_happen_is_not_told(script):
+    denied = "I did not open the door"
+    message = f"event 1: '{denied}' says that something did not happen"
+    for ask in (script.next, script.align, script.between):
+        with pytest.raises(el.UnknownEventError, match=message):
+            ask(["he heard the bell", denied])
+    heard = hear(script, ["he heard the bell", denied], unknown="ignore")
+    assert heard.positions == [0]
+    assert list(heard.ignored) == [(1, denied)]
+    (taken,) = taken_for(script, [denied])
+    assert taken == (0, denied, None, 0.0, True)
+    assert script.score([denied], samples=10).flags[0].kind == "unknown"
+
+
+def test_of_a_sentence_only_what_happened_is_told(script):
+    first, last = taken_for(script, ["he heard the bell but did not open the door"])
+    assert first.event == taken_for(script, ["he heard the bell"])[0].event
+    assert last == (0, "did not open the door", None, 0.0, True)
+
+
+def test_a_sentence_that_tells_several_events_is_heard_as_several(script):
+    both = "he heard the bell and walked to the door"
+    apart = ["he heard the bell", "he walked to the door"]
+    heard, separate = hear(script, [both, None]), hear(script, [*apart, None])
+    assert heard.positions == [0, 0, 1]
+    assert [max(one, key=one.get) for one in heard.items[:2]] == [
+        max(one, key=one.get) for one in separate.items[:2]
+    ]
+    assert [(one.position, one.sentence) for one in taken_for(script, [both])] == [
+        (0, "he heard the bell"),
+        (0, "walked to the door"),
+    ]
+    assert script.fill([both, None], top=1)[0].position == 1
+    told_twice = hear(script, ["he opened the door and opened the door wide"])
+    assert len(told_twice.items) == 1
+
+
+def test_an_event_may_be_told_as_a_denial():
+    extractor = el.EventExtractor("wordnet")
+    told = [["put the cake in the oven", "do not open the oven", "take out the cake"]] * 6
+    learned = el.SEMHMM(random_state=0).fit(extractor.fit_transform(told)).script_
+    script = learned.annotated(extractor=extractor.to_dict())
+    (one,) = taken_for(script, ["I did not open the oven"])
+    assert one.event == taken_for(script, ["do not open the oven"])[0].event
+    assert "open" in one.event
 
 
 def test_without_an_extractor_a_sentence_is_an_unknown_event():

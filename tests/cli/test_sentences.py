@@ -55,6 +55,38 @@ def test_a_script_learned_from_sentences_answers_sentences_it_never_saw(script):
     assert len(story["unsaid"]) == len(story["told"]) + 1
 
 
+def test_a_denial_is_said_to_be_one(script):
+    denied = "he did not open the door"
+    shown = run("next", str(script), "he heard the doorbell", denied, "--ignore-unknown")
+    assert f"{denied}: says that something did not happen, left out" in shown
+    result = CliRunner().invoke(app, ["next", str(script), denied])
+    assert f"{denied!r} says that something did not happen" in str(result.exception)
+
+
+def test_both_halves_of_a_sentence_are_heard(script):
+    shown = run("next", str(script), "he heard the doorbell and opened the door")
+    first, second = shown.splitlines()[:2]
+    assert first.startswith("he heard the doorbell: ")
+    assert second.startswith("opened the door: open")
+
+
+def test_the_outline_shows_the_wording_of_people(script, tmp_path):
+    plain, shown = run("outline", str(script)), run("outline", str(script), "--wording")
+    assert '"' not in plain
+    steps = el.load(script).outline().steps
+    assert shown.count('"') == 2 * len(steps)
+    assert f'"{steps[0].wording[0]}"' in shown
+    codes = tmp_path / "codes.jsonl"
+    one = {"events": ["12", "7"], "steps": ["boil the water", "pour it"]}
+    codes.write_text((json.dumps(one) + "\n") * 6)
+    run("learn", str(codes), "-o", str(tmp_path / "codes.json"))
+    assert '"boil the water"' in run("outline", str(tmp_path / "codes.json"))
+    assert '"' not in run("outline", str(tmp_path / "codes.json"), "--no-wording")
+    el.examples.learned_doorbell().save(tmp_path / "events.json")
+    result = CliRunner().invoke(app, ["outline", str(tmp_path / "events.json"), "--wording"])
+    assert "no sentences are known" in str(result.exception)
+
+
 def test_every_question_takes_sentences(script, tmp_path):
     told = ("he heard someone ring the doorbell", "and then opened the door")
     events = el.load(script).events

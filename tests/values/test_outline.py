@@ -401,3 +401,40 @@ def test_words_say_the_whole_order(outline):
         for b, name in enumerate(names)
     }
     assert said_order(outline) == expected
+
+
+def worded_tea(**names):
+    said = {
+        "boil": ("I boiled the water", "boil it"),
+        "bag": ("put a bag in",),
+        "leaves": ("take leaves " * 9,),
+        "pour": ("pour\tit",),
+    }
+    made = tea()
+    steps = [
+        dataclasses.replace(one, name=names.get(one.name, one.name), wording=said.get(one.name, ()))
+        for one in made.steps
+    ]
+    return dataclasses.replace(made, steps=tuple(steps))
+
+
+def test_each_step_may_have_a_sentence_beside_it():
+    plain, shown = str(tea()).splitlines(), worded_tea().text(wording=True).splitlines()
+    assert str(worded_tea()).splitlines() == plain
+    assert worded_tea().text(wording=False).splitlines() == plain
+    beside = {line.partition('"')[0].strip(): line.partition('"')[2] for line in shown}
+    assert next(said for row, said in beside.items() if "boil (" in row) == 'I boiled the water"'
+    assert next(said for row, said in beside.items() if "bag (" in row) == 'put a bag in"'
+    assert next(said for row, said in beside.items() if "pour (" in row) == 'pour it"'
+    assert next(said for row, said in beside.items() if row.startswith("leaves:")).endswith('…"')
+    assert not any(said for row, said in beside.items() if "cup (" in row)
+    columns = {line.index('"') for line in shown if re.match(r" \d ", line) and '"' in line}
+    assert len(columns) == 1
+
+
+def test_where_names_are_codes_the_sentences_are_shown():
+    names = {one.name: f"{number}-7" for number, one in enumerate(tea().steps)}
+    coded = worded_tea(**names)
+    assert '"I boiled the water"' in str(coded)
+    assert '"' not in coded.text(wording=False)
+    assert '"' not in str(worded_tea(**(names | {"pour": "x1"})))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from elision import text
 from elision.errors import UnknownEventError
 from elision.values.observations import short
 
@@ -22,13 +23,25 @@ class Taken(NamedTuple):
     """What a sentence of a telling was taken for, with the share of the event's weight.
 
     A sentence that tells several things stands here several times, and one that tells nothing that
-    the script knows has no event.
+    the script knows has no event. ``denied`` is whether it says that something did not happen.
     """
 
     position: int
     sentence: str
     event: str | None
     share: float
+    denied: bool = False
+
+
+class Part(NamedTuple):
+    """A sentence or a part of it, and what it may stand for: weights by event, none if nothing.
+
+    ``denied`` is whether it says that something did not happen.
+    """
+
+    words: str
+    heard: tuple[Mapping[str, float], ...]
+    denied: bool = False
 
 
 def observations(script: Script, sentences: Iterable[str]) -> list[Observation]:
@@ -37,16 +50,65 @@ def observations(script: Script, sentences: Iterable[str]) -> list[Observation]:
     Each becomes weights of the events that it may stand for: several, where it tells several
     things, and none at all if it stands for none of the script's events.
     """
+    return [one for sentence in sentences for part in parts(script, sentence) for one in part.heard]
+
+
+def parts(script: Script, sentence: str) -> list[Part]:
+    """Return a sentence with what it may stand for, or its parts where it tells several things.
+
+    It is cut as running text is, where two parts or more stand for different events, or where some
+    of it is denied. That something did not happen is no telling of it, unless that is how the event
+    is told: "do not open the oven".
+    """
     if script.extractor is None:
         return []
+    said = [part for part in text.prose.said(sentence) if part.kind != "remark"]
+    if len(said) == 1 and said[0].kind == "denied":
+        return [Part(sentence, _denied(script, sentence), denied=True)]
+    found = [
+        Part(part.words, _denied(script, part.words), denied=True)
+        if part.kind == "denied"
+        else Part(part.words, _heard(script, part.meant))
+        for part in said
+        if len(said) > 1
+    ]
+    events = {_likeliest(one) for part in found for one in part.heard}
+    if len(events) > 1 or any(part.denied for part in found):
+        return found
+    return [Part(sentence, _heard(script, sentence))]
+
+
+def _likeliest(weights: Mapping[str, float]) -> str:
+    return max(weights, key=lambda event: weights[event])
+
+
+def _heard(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
+    if script.extractor is None:
+        return ()
     known = set(script.events)
-    heard = (one for sentence in sentences for one in script.extractor.observe([sentence]))
     weights = (
         {event: share for event, share in one.items() if event in known}
-        for one in heard
+        for one in script.extractor.observe([words])
         if isinstance(one, Mapping)
     )
-    return [one for one in weights if one]
+    return tuple(one for one in weights if one)
+
+
+def _denied(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
+    """What a denial may stand for: events that most of their own sentences tell as denials."""
+    heard = _heard(script, words)
+    if script.extractor is None or not heard:
+        return ()
+    events = {event for one in heard for event in one}
+    so_told = {
+        kind.name
+        for domain in script.extractor.domains_.values()
+        for kind in domain.types
+        if kind.name in events
+        and 2 * sum(map(text.prose.is_denied, kind.sentences)) > len(kind.sentences)
+    }
+    weights = ({event: one[event] for event in one if event in so_told} for one in heard)
+    return tuple(one for one in weights if one)
 
 
 def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
@@ -69,17 +131,21 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
     for position, item in enumerate(items):
         if not isinstance(item, str) or item in known:
             continue
-        heard = [one for one in observations(script, [item]) if isinstance(one, Mapping)]
-        for weights in heard:
-            event = max(weights, key=lambda name: weights[name])
-            found.append(Taken(position, item, event, float(weights[event])))
-        if not heard:
-            found.append(Taken(position, item, None, 0.0))
+        for part in parts(script, item):
+            for weights in part.heard:
+                event = _likeliest(weights)
+                found.append(Taken(position, part.words, event, float(weights[event])))
+            if not part.heard:
+                found.append(Taken(position, part.words, None, 0.0, part.denied))
     return found
 
 
 def unknown_sentence(script: Script, sentence: str, where: str) -> UnknownEventError:
     """Return the complaint about a sentence that stands for none of the script's events."""
+    hint = "unknown='ignore' leaves such sentences out"
+    if any(part.denied for part in parts(script, sentence)):
+        problem = f"{short(sentence)} says that something did not happen"
+        return UnknownEventError(problem, where=where, hint=hint)
     near: list[str] = []
     if script.extractor is not None:
         rows = script.extractor.transform_proba([[sentence]])[0]
@@ -89,5 +155,5 @@ def unknown_sentence(script: Script, sentence: str, where: str) -> UnknownEventE
     return UnknownEventError(
         f"unknown sentence {short(sentence)}{nearest}",
         where=where,
-        hint="unknown='ignore' leaves such sentences out",
+        hint=hint,
     )

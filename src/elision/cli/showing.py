@@ -19,6 +19,7 @@ from elision.cli.app import (
     told_events,
     unknown,
 )
+from elision.errors import InputError
 from elision.terminal import print_json, say
 
 States = Annotated[
@@ -31,16 +32,30 @@ MinShare = Annotated[
 
 
 @app.command()
-def outline(script: ScriptFile, as_json: AsJson = False) -> None:
+def outline(
+    script: ScriptFile,
+    wording: Annotated[
+        bool | None,
+        typer.Option(
+            "--wording/--no-wording",
+            help="A usual sentence beside each step; by default where the names are mere codes.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Say what happens: the steps, their order, choices, and what stays unsaid.
 
-    Example: `elision outline doorbell.json`
+    Example: `elision outline doorbell.json --wording`
     """
     found = load(script).outline()
+    if wording and not any(step.wording for step in found.steps):
+        raise InputError(
+            "no sentences are known of the steps", hint="scripts learned from sentences keep some"
+        )
     if as_json:
         print_json(found.to_dict())
     else:
-        for line in str(found).splitlines():
+        for line in found.text(wording=wording).splitlines():
             say(line)
 
 

@@ -32,12 +32,8 @@ def read_text(source: Source, domain: str, *, sentences: bool | None = None) -> 
         return Corpus.of(blocks, domain)
     if text.prose.is_prose(blocks):
         paragraphs = [" ".join(block) for block in blocks] if len(blocks) > 1 else blocks[0]
-        steps = [text.prose.happenings(paragraph) for paragraph in paragraphs]
-        return Corpus(
-            Narrative(steps=tuple(told), domain=domain, id=str(number))
-            for number, told in enumerate(steps)
-            if told
-        )
+        told = (text.prose.telling(one, domain, str(at)) for at, one in enumerate(paragraphs))
+        return Corpus(narrative for narrative in told if narrative is not None)
     if sentences or _are_sentences(blocks):
         return Corpus(
             Narrative(steps=tuple(block), domain=domain, id=str(number))

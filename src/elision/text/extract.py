@@ -31,7 +31,7 @@ from elision.text.parse import RuleParser
 from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
 from elision.text.vectors import use_vectors
 from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, OWN, WORDNET, Weights
-from elision.text.wording import Wording, gather, read_wording
+from elision.text.wording import Wording, gather, meanings, read_wording
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
 
@@ -302,7 +302,7 @@ class EventExtractor(Estimator):
         for narrative, row in zip(corpus, known or (), strict=known is not None):
             taught.setdefault(narrative.domain, []).extend(row)
         for name, part in corpus.by_domain().items():
-            told = gather([[self._read(s, parser) for s in n.steps or ()] for n in part])
+            told = gather([self._read_all(n, parser) for n in part])
             if known is None:
                 self.domains_[name], labels = self._fit_domain(told, encoder)
                 each = iter(labels[told.place].tolist())
@@ -411,7 +411,7 @@ class EventExtractor(Estimator):
         """Probabilities of the types, one table a narrative, each wording looked at once."""
         parser = self._parser()
         tables: dict[str, dict[Wording, NDArray[np.float64]]] = {}
-        read = [[self._read(s, parser) for s in narrative.steps or ()] for narrative in corpus]
+        read = [self._read_all(narrative, parser) for narrative in corpus]
         for narrative, wordings in zip(corpus, read, strict=True):
             known = tables.setdefault(narrative.domain, {})
             known.update(dict.fromkeys(wordings, np.empty(0)))
@@ -441,8 +441,12 @@ class EventExtractor(Estimator):
     def _parser(self) -> Parser:
         return _rules() if self.parser is None else self.parser
 
-    def _read(self, sentence: str, parser: Parser) -> Wording:
-        wording = read_wording(sentence, parser)
+    def _read_all(self, narrative: Narrative, parser: Parser) -> list[Wording]:
+        meant = meanings(narrative)
+        return [self._read(s, parser, meant.get(s)) for s in narrative.steps or ()]
+
+    def _read(self, sentence: str, parser: Parser, meant: str | None) -> Wording:
+        wording = read_wording(sentence, parser, meant)
         # A function of the user's may look at the whole sentence.
         return wording._replace(words=(sentence,)) if callable(self.similarity) else wording
 

@@ -114,6 +114,12 @@ STATES = _words(
     exist smell sound dislike mind trust understand realize realise expect care worry"""
 )
 
+# Verbs that say little by themselves.
+LIGHT = _words(
+    """go get put use take have make do set place find tell give bring keep come move step let look
+    need want be start finish begin try turn ask receive obtain"""
+)
+
 # --- objects ----------------------------------------------------------------------------------
 
 # Verbs that take a recipient before the object.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from elision.text import lexicon
 from elision.text.wordnet import WordNet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from elision.text.wording import Wording
 
@@ -20,16 +21,35 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LONGEST = 40
 # Prepositions of one meaning, so that names agree.
 _SAME = {"into": "in", "onto": "on", "inside": "in"}
-_UNSAID = {"of": ""}
+_UNSAID = frozenset({"of"})
+_MANY = 0.2  # share of the types from which on a verb that tells them is light, too
+_FEW = 3  # types that are never many
+_USES = 0.1  # share of a type's sentences from which on it is told by a verb
+_PARTICLE = 1.1  # what a particle is worth: "throw away" rather than "throw", if nearly as true
+_TAIL = 1.25  # and what follows the verb, where no name is true of half of the sentences
+_LITTLE = 0.2  # share of the sentences that a name must be true of, to be chosen for that
+_TRIED = 200  # candidates for a name that are weighed, the most told
+
+
+class _Name(NamedTuple):
+    """A candidate: the verb with its particle, and what follows it; prepositions of one meaning."""
+
+    predicate: str
+    tails: tuple[str, ...]
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(" ".join((self.predicate, *self.tails)).split())
 
 
 def name_types(types: Sequence[Sequence[tuple[Wording, int]]]) -> list[str]:
     """Return a name for each type, no two alike.
 
-    A type is called by its most frequent verb, with its particle, where most sentences with that
-    verb tell this type. Elsewhere the object or the prepositional phrase is added that best tells
-    it from the other types: "put in dryer", not "put clothes". Where that is not enough, types are
-    numbered. Sentences without a verb lend their object, or their words.
+    A name is a verb with its particle, or with an object or prepositional phrase that follows it in
+    some sentence: of all these the one that most of the type's sentences contain, word for word but
+    for endings, and few sentences of other types. The verb alone is enough where it tells this type
+    and no other; verbs that say little ("put") or tell many types get what follows them. Where that
+    is not enough, types are numbered. Sentences without a verb lend their object, or their words.
 
     Parameters
     ----------
@@ -49,89 +69,156 @@ def name_types(types: Sequence[Sequence[tuple[Wording, int]]]) -> list[str]:
     >>> name_types([washer, dryer])
     ['put in washer', 'put in dryer']
     """
-    verbs = [_most_told(_verbs(told)) for told in types]
-    said: Counter[str] = Counter()
-    for told in types:
-        said.update(_verbs(told))
-    shared = Counter(verb for verb in verbs if verb)
-    alone = [
-        bool(verb) and shared[verb] == 1 and 2 * _verbs(told)[verb] >= said[verb]
-        for told, verb in zip(types, verbs, strict=True)
-    ]
-    # Names that are sure come first, so that no numbered one takes them.
-    names = [verb if sure else "" for verb, sure in zip(verbs, alone, strict=True)]
-    used = {name for name in names if name}
-    tails = [_tails(told, verb) for told, verb in zip(types, verbs, strict=True)]
-    everywhere: dict[str, Counter[str]] = {}
-    for verb, found in zip(verbs, tails, strict=True):
-        everywhere.setdefault(verb, Counter()).update(found)
-    sizes = [sum(count for _, count in told) for told in types]
-    for number in sorted(range(len(types)), key=lambda number: -sizes[number]):
-        if not names[number]:
-            verb = verbs[number]
-            ranked = _telling_apart(tails[number], everywhere[verb])
-            shown = [_as_told(types[number], verb, tail) for tail in ranked]
-            names[number] = _free(_candidates(types[number], verb, shown), used)
-            used.add(names[number])
+    index = _Index(types)
+    light = _light(types)
+    names = [""] * len(types)
+    used: set[str] = set()
+    for number in sorted(range(len(types)), key=lambda number: -index.sizes[number]):
+        names[number] = _free(_candidates(types[number], number, index, light), used)
+        used.add(names[number])
     return names
 
 
-def _verbs(told: Sequence[tuple[Wording, int]]) -> Counter[str]:
-    found: Counter[str] = Counter()
+class _Index:
+    """Which sentences of each type contain which words, and which of all types give which name."""
+
+    def __init__(self, types: Sequence[Sequence[tuple[Wording, int]]]) -> None:
+        self.sizes = [sum(count for _, count in told) for told in types]
+        self.names = [_counted(told) for told in types]
+        self._everywhere: Counter[_Name] = Counter()
+        for names in self.names:
+            self._everywhere.update(names)
+        self._told = [[(w.verb, _forms(w), count) for w, count in told] for told in types]
+
+    def score(self, name: _Name, number: int) -> float:
+        """How many sentences of a type a name is true of, less where it is as true of others.
+
+        It is true of those with its verb that contain all its words, and of those of other types
+        that give the same name.
+        """
+        verb = name.predicate.partition(" ")[0]
+        told = self._told[number]
+        own = sum(count for said, forms, count in told if said == verb and name.words <= forms)
+        others = self._everywhere[name] - self.names[number][name]
+        return own * own / max(own + others, 1)
+
+
+def _counted(told: Sequence[tuple[Wording, int]]) -> Counter[_Name]:
+    found: Counter[_Name] = Counter()
     for wording, count in told:
-        if wording.verb:
-            found[_predicate(wording)] += count
+        for name in dict.fromkeys(name for name, _ in _told_names(wording)):
+            found[name] += count
     return found
 
 
-def _predicate(wording: Wording) -> str:
-    return f"{wording.verb} {wording.particle}".strip()
+def _light(types: Sequence[Sequence[tuple[Wording, int]]]) -> set[str]:
+    """Verbs that say little: by themselves, or because they tell several of the types."""
+    uses: Counter[str] = Counter()
+    leads: Counter[str] = Counter()
+    for told in types:
+        found: Counter[str] = Counter()
+        for wording, count in told:
+            found[f"{wording.verb} {wording.particle}".strip()] += count
+        least = _USES * sum(found.values())
+        uses.update(verb for verb, count in found.items() if count >= least)
+        leads.update(verb for verb, _ in found.most_common(1))
+    many = max(_FEW, _MANY * len(types))
+    return {
+        verb
+        for verb, number in uses.items()
+        if number > many or leads[verb] > 1 or verb in lexicon.LIGHT
+    }
 
 
-def _most_told(found: Counter[str]) -> str:
-    # most_common keeps the order of first appearance among equals: the more central one wins.
-    return found.most_common(1)[0][0] if found else ""
+def _candidates(
+    told: Sequence[tuple[Wording, int]], number: int, index: _Index, light: set[str]
+) -> list[str]:
+    """Names for a type, best first; a verb that says little is alone only if nothing follows it."""
+    counted: Counter[_Name] = Counter()
+    shown: dict[_Name, Counter[str]] = {}
+    for wording, count in _central(told):
+        for name, words in _told_names(wording):
+            counted[name] += count
+            shown.setdefault(name, Counter())[words] += count
+    for name in _bare_of(counted):  # "wait food", where most say "wait for food"
+        del counted[name]
+    best = counted.most_common(_TRIED)  # the more central first among equals
+    scores = {name: index.score(name, number) for name, _ in best}
+    top = max(scores.values(), default=0.0)
+
+    def rank(name: _Name) -> tuple[bool, float, int]:
+        bare = not name.tails and name.predicate in light
+        worth = scores[name] * (_PARTICLE if " " in name.predicate else 1.0)
+        if 2 * top < index.sizes[number] and name.tails:
+            worth *= _TAIL
+        return bare, -worth, len(name.words)
+
+    ranked = sorted(scores, key=rank)
+    if top <= _LITTLE * index.sizes[number]:
+        # Nothing is true of many: then at least of the most typical.
+        first = [name for name, _ in _told_names(told[0][0]) if name.predicate and name.tails]
+        ranked = [*first[::-1][:1], *ranked]
+    names = [shown[name].most_common(1)[0][0] for name in ranked if name in shown]
+    return names or [" ".join(told[0][0].words)[:_LONGEST].strip() or "event"]
 
 
-def _tails(told: Sequence[tuple[Wording, int]], verb: str) -> Counter[str]:
-    """What follows the verb of a type, and how often: objects and prepositional phrases."""
-    found: Counter[str] = Counter()
+def _central(told: Sequence[tuple[Wording, int]]) -> list[tuple[Wording, int]]:
+    """The middle of a type, half of its sentences: those with verbs, if it has any."""
+    half, passed = sum(count for _, count in told) / 2, 0
+    found = []
     for wording, count in told:
-        if not verb or _predicate(wording) == verb:
-            for tail in dict.fromkeys(map(_same, _phrases(wording))):
-                found[tail] += count
+        if passed < half:
+            found.append((wording, count))
+        passed += count
+    return [pair for pair in found if pair[0].verb] or found
+
+
+def _bare_of(counted: Counter[_Name]) -> set[_Name]:
+    """Names with a noun that oftener stands behind a preposition."""
+    return {
+        bare
+        for name, count in counted.items()
+        if len(name.tails) == 1 and _preposition(name.tails[0])
+        for bare in [_Name(name.predicate, (name.tails[0].partition(" ")[2],))]
+        if bare in counted and counted[bare] < count
+    }
+
+
+def _told_names(wording: Wording) -> Iterator[tuple[_Name, str]]:
+    """The names that a sentence gives, each as a candidate and as it is told."""
+    predicate = f"{wording.verb} {wording.particle}".strip()
+    phrases = list(dict.fromkeys(_phrases(wording)))
+    if predicate:
+        yield _Name(predicate, ()), predicate
+    for phrase in phrases:
+        if phrase in predicate.split():  # "drink a drink"
+            continue
+        yield _Name(predicate, (_same(phrase),)), f"{predicate} {phrase}".strip()
+    for first, second in pairwise(phrases):
+        if predicate and _preposition(second):
+            tails = (_same(first), _same(second))
+            yield _Name(predicate, tails), f"{predicate} {first} {second}"
+
+
+def _forms(wording: Wording) -> set[str]:
+    """The words of a sentence, as they stand and in their base forms."""
+    wordnet = WordNet.load()
+    found = {wording.verb, wording.object, *wording.words}
+    for match in _WORD.finditer(wording.text):
+        word = match[0].lower()
+        found.update((word, _SAME.get(word, word)))
+        found.update(wordnet.lemmas(word, "n"), wordnet.lemmas(word, "v"))
     return found
 
 
-def _as_told(told: Sequence[tuple[Wording, int]], verb: str, tail: str) -> str:
-    """Return a tail with the preposition that it is most often told with: "into", not "in"."""
-    found: Counter[str] = Counter()
-    for wording, count in told:
-        if not verb or _predicate(wording) == verb:
-            for phrase in _phrases(wording):
-                if _same(phrase) == tail:
-                    found[phrase] += count
-    return _most_told(found) or tail
+def _preposition(phrase: str) -> str:
+    first, _, rest = phrase.partition(" ")
+    return first if rest else ""
 
 
 def _same(phrase: str) -> str:
     first, _, rest = phrase.partition(" ")
     return f"{_SAME[first]} {rest}".strip() if rest and first in _SAME else phrase
-
-
-def _telling_apart(own: Counter[str], everywhere: Counter[str]) -> list[str]:
-    """Tails by how often this type has them and how much oftener than the others."""
-    return sorted(own, key=lambda tail: -own[tail] * own[tail] / everywhere[tail])
-
-
-def _candidates(told: Sequence[tuple[Wording, int]], verb: str, tails: Sequence[str]) -> list[str]:
-    """Names for a type whose verb alone would not do, best first."""
-    names = [f"{verb} {tail}".strip() for tail in tails]
-    if len(tails) > 1:
-        names.append(f"{verb} {tails[0]} {tails[1]}".strip())
-    if verb:
-        return [*names, verb]
-    return [*names, " ".join(told[0][0].words)[:_LONGEST].strip() or "event"]
 
 
 def _phrases(wording: Wording) -> list[str]:
@@ -143,21 +230,31 @@ def _phrases(wording: Wording) -> list[str]:
     content = set(wording.words)
     for at, token in enumerate(tokens):
         if not begun:
-            begun = wording.verb in {token, wordnet.lemma(token, "v")}
+            begun = _is_verb(token, wording.verb)
             continue
         noun = wordnet.lemma(token, "n")
         if token in lexicon.CONJUNCTIONS or token in lexicon.SUBORDINATORS:
             break
         if token in lexicon.PREPOSITIONS and token != wording.particle:
-            preposition = _UNSAID.get(token, token)
+            # "a cup of tea", but "get out of the car"
+            unsaid = token in _UNSAID and tokens[at - 1] != "out"
+            preposition = "" if unsaid else token
         elif noun and not content.isdisjoint({token, noun}) and token not in lexicon.CLOSED:
             following = tokens[at + 1] if at + 1 < len(tokens) else ""
             if following in lexicon.CLOSED or not wordnet.lemma(following, "n"):
                 found.append(f"{preposition} {noun}".strip() if wording.verb else noun)
                 preposition = ""
-    if wording.object and not any(phrase.split()[-1] == wording.object for phrase in found):
-        found.insert(0, wording.object)
-    return found
+    if found or not wording.object:
+        return found
+    verbs = (at for at, token in enumerate(tokens) if _is_verb(token, wording.verb))
+    behind = tokens[next(verbs, 0) + 1 :] if wording.verb else []
+    nouns = {wordnet.lemma(token, "n") for token in behind}.union(behind)
+    # Before the verb it is what something is done to: "the card is inserted".
+    return [] if wording.object in nouns else [wording.object]
+
+
+def _is_verb(token: str, verb: str) -> bool:
+    return verb in {token, WordNet.load().lemma(token, "v")}
 
 
 def _free(candidates: list[str], used: set[str]) -> str:

@@ -2,38 +2,70 @@
 
 A paragraph is cut into sentences and these into the parts that tell one event each. Parts that say
 how things are, what somebody thinks, or what was not done tell no event and are left out, and so
-are sentences that begin with "if". A pronoun gets the noun that it stands for, where the part
-before named one.
+are sentences that begin with "if". What a pronoun stands for is said beside the part where that is
+sure; the words stay those of the text.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from elision.text import lexicon
 from elision.text.parse import RuleParser, parse
+from elision.text.pronouns import Mentions
+from elision.text.wording import MEANT
+from elision.text.wordnet import WordNet
+from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.text.parse import Parser
+    from elision.text.parse import Clause, Parser
 
-__all__ = ["happenings", "is_prose", "sentences_of", "tells_an_event"]
+__all__ = [
+    "Said",
+    "happenings",
+    "is_denied",
+    "is_prose",
+    "said",
+    "sentences_of",
+    "telling",
+    "tells_an_event",
+]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+")
 _ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|st|etc|e\.g|i\.e|vs|approx|[a-z])\.$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NOT = re.compile(
-    r"\b(?:not|never|cannot|(?:do|does|did|is|was|were|are|has|have|had|wo|ca|could|would|should)"
+    r"\b(?:not|never|cannot|nobody|no one|none|neither"
+    r"|(?:do|does|did|is|was|were|are|has|have|had|wo|ca|could|would|should|must|need|might|ai)"
     r"n['’]?t)\b",
     re.IGNORECASE,
 )
-_DENIAL = re.compile(rf"{_NOT.pattern}\s*$", re.IGNORECASE)
-_SHALL = re.compile(r"\b(?:forget|miss)\b|\bwait\b|\bsure\b|\bonly\b", re.IGNORECASE)
+_DENIAL = re.compile(rf"(?:\b(?:do|does|did)\s+)?{_NOT.pattern}\s*$", re.IGNORECASE)
+# "don't forget to", "be sure not to": what is meant does happen.
+_SHALL = re.compile(
+    r"\b(?:forg[eo]t\w*|miss\w*|wait to|(?:make|making|made|be) sure|(?:un)?till?)\b"
+    r"|(?:\bnot|n['’]?t)\s+(?:only|just)\b",
+    re.IGNORECASE,
+)
+# "forgot to lock the door", "added no salt": it does not.
+_FAILED = re.compile(
+    r"\b(?:forg[eo]t|forgets|forgetting|fail|fails|failed|neglect|neglects|neglected|refuse|refuses"
+    r"|refused) to\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"\s+(?:no|nothing|none|nobody)\b(?!\s+longer)", re.IGNORECASE)
+# Where what happens and what does not meet: their verbs differ in form, and no parser cuts there.
+_DOER = r"(?:(?:i|you|he|she|it|we|they)\s+)?"
+_CONTRAST = re.compile(
+    r",?\s+(?:but|yet|so)\s+(?!that\b)"
+    rf"|,?\s+and\s+(?={_DOER}(?:never\b|\w+\s+not\b|\w+n['’]?t\b|\w+ed\b))",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(r"^(?:even\s+)?(?:if|unless|in case)\b", re.IGNORECASE)
-_THINGS = re.compile(r"(?<=\s)(?:it|them)\b")  # not what begins a sentence
 
 _LONG_LINE = 14  # words; a step that somebody lists is shorter
 
@@ -91,8 +123,73 @@ def tells_an_event(sentence: str) -> bool:
     clause = parse(sentence)
     if not clause.verb or (clause.verb in lexicon.STATES and not _is_order(sentence, clause.verb)):
         return False
-    denied = _NOT.search(sentence)
-    return denied is None or bool(_SHALL.search(sentence))
+    return not _is_denied(sentence, clause)
+
+
+def is_denied(sentence: str) -> bool:
+    """Say whether a sentence says that something does not happen.
+
+    What stands behind the verb denies nothing: "rinse until there is no soap left".
+
+    Examples
+    --------
+    >>> is_denied("I did not add detergent"), is_denied("I forgot to lock the door")
+    (True, True)
+    >>> is_denied("I added detergent, not bleach"), is_denied("don't forget to lock the door")
+    (False, False)
+    """
+    return _is_denied(sentence, parse(sentence))
+
+
+class Said(NamedTuple):
+    """A part of a text that tells one thing.
+
+    Parameters
+    ----------
+    words
+        The part as it was written; with the "did not" before it, where there is one.
+    kind
+        "event" where something happens, "denied" where it is said not to, "remark" for all else.
+    meant
+        The part with the noun that a pronoun stands for, if that is sure; else as it was written.
+    """
+
+    words: str
+    kind: Literal["event", "denied", "remark"]
+    meant: str
+
+
+def said(text: str, parser: Parser | None = None) -> list[Said]:
+    """Return the parts of a text that tell one thing each, in its order.
+
+    Examples
+    --------
+    >>> [one[:2] for one in said("It was late. I went in but did not pay.")]
+    [('It was late', 'remark'), ('I went in', 'event'), ('did not pay', 'denied')]
+    >>> [one.meant for one in said("I found the book and checked it out.")]
+    ['I found the book', 'checked the book out']
+    """
+    rules = parser or _rules()
+    mentions = Mentions(rules)
+    found: list[Said] = []
+    for sentence in sentences_of(text):
+        pieces = _CONTRAST.split(sentence) if _NOT.search(sentence) else [sentence]
+        begin = 0
+        for part in (part for piece in pieces if piece for part in rules.split(piece) or [piece]):
+            at = max(sentence.find(part, begin), 0)
+            whole = _denied(sentence[begin:], at - begin) + part
+            if _CONDITION.match(sentence):
+                found.append(Said(part, "remark", part))
+            elif is_denied(whole):
+                found.append(Said(whole, "denied", whole))
+            elif tells_an_event(whole):
+                found.append(Said(part, "event", mentions.resolved(part)))
+            else:
+                found.append(Said(part, "remark", part))
+            if found[-1].kind != "event":
+                mentions.forget()
+            begin = at + len(part)
+    return found
 
 
 def happenings(text: str, parser: Parser | None = None) -> list[str]:
@@ -101,23 +198,33 @@ def happenings(text: str, parser: Parser | None = None) -> list[str]:
     Examples
     --------
     >>> happenings("It was late. I went in, found the book and checked it out. I was so happy!")
-    ['I went in', 'found the book', 'checked the book out']
+    ['I went in', 'found the book', 'checked it out']
     """
-    rules = parser or _rules()
-    found: list[str] = []
-    thing = ""
-    for sentence in sentences_of(text):
-        begin = 0
-        for part in rules.split(sentence) or [sentence]:
-            at = max(sentence.find(part, begin), 0)
-            told = not _CONDITION.match(sentence) and tells_an_event(
-                _DENIAL.sub("", part) if _SHALL.search(part) else _denied(sentence, at) + part
-            )
-            if told:
-                found.append(_THINGS.sub(f"the {thing}", part, count=1) if thing else part)
-            thing = _acted_upon(rules, part) if told else ""
-            begin = at + len(part)
-    return found
+    return [one.words for one in said(text, parser) if one.kind == "event"]
+
+
+def telling(text: str, domain: str = "", name: str = "") -> Narrative | None:
+    """Return what a text tells as a narrative, in its own words; None if it tells nothing.
+
+    What pronouns stand for is kept beside them, as the field ``meant`` of ``extra``.
+
+    Examples
+    --------
+    >>> told = telling("I found the book and checked it out.")
+    >>> told.steps, dict(told.extra)
+    (('I found the book', 'checked it out'), {'meant': {'checked it out': 'checked the book out'}})
+    """
+    events = [one for one in said(text) if one.kind == "event"]
+    meant: dict[str, set[str]] = {}
+    for one in events:
+        meant.setdefault(one.words, set()).add(one.meant)
+    # Of the same words for different things it cannot be kept which are which.
+    sure = {words: next(iter(all_)) for words, all_ in meant.items() if len(all_) == 1}
+    changed = {words: one for words, one in sure.items() if words != one}
+    steps = tuple(one.words for one in events)
+    if not steps:
+        return None
+    return Narrative(steps=steps, domain=domain, id=name, extra={MEANT: changed} if changed else {})
 
 
 def _denied(sentence: str, at: int) -> str:
@@ -126,17 +233,16 @@ def _denied(sentence: str, at: int) -> str:
     return found[0] if found else ""
 
 
-def _acted_upon(parser: Parser, part: str) -> str:
-    """Return the thing that a part names as the one that something is done to."""
-    name = parser.parse(part).object
-    words = _WORD.findall(part.lower())
-    if not name or name == "home":
-        return ""
-    for at, word in enumerate(words):
-        if word.startswith(name[: max(3, len(name) - 2)]):
-            before = [w for w in words[:at] if w in lexicon.PREPOSITIONS - lexicon.PARTICLES]
-            return "" if before else name
-    return ""
+def _is_denied(sentence: str, clause: Clause) -> bool:
+    at = max(sentence.find(clause.text), 0)
+    told = _denied(sentence, at) + clause.text
+    wordnet = WordNet.load()
+    verbs = (w for w in _WORD.finditer(told) if wordnet.lemma(w[0].lower(), "v") == clause.verb)
+    verb = next(verbs, None)
+    before = told if verb is None else told[: verb.start()]
+    if _NOT.search(before):
+        return not _SHALL.search(told)
+    return bool(_FAILED.search(before) or (verb and _NO.match(told, verb.end())))
 
 
 def _is_order(sentence: str, verb: str) -> bool:

@@ -8,6 +8,7 @@ that ten people who write "open the door" cost no more than one.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,11 +24,24 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from elision.text.parse import Parser
+    from elision.values.narrative import Narrative
 
-__all__ = ["PLACES", "Told", "Wording", "content_words", "gather", "read_wording"]
+__all__ = [
+    "MEANT",
+    "PLACES",
+    "Told",
+    "Wording",
+    "content_words",
+    "gather",
+    "meanings",
+    "read_wording",
+]
 
 PLACES = 10
 """Positions in a telling are rounded to tenths: sums over them are then exact."""
+
+MEANT = "meant"
+"""Field of a narrative with what sentences mean whose pronouns were resolved, by sentence."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # Closed-class words that tell events apart all the same.
@@ -95,10 +109,29 @@ def _lemma(word: str) -> str:
     return noun or word
 
 
-def read_wording(sentence: str, parser: Parser) -> Wording:
-    """Return the wording of a sentence."""
-    clause = parser.parse(sentence)
+def read_wording(sentence: str, parser: Parser, meant: str | None = None) -> Wording:
+    """Return the wording of a sentence.
+
+    ``meant`` is the sentence with nouns for its pronouns, where these are known: it says what the
+    object is, and the words stay those of the sentence.
+
+    Examples
+    --------
+    >>> from elision.text.parse import RuleParser
+    >>> wording = read_wording("switched it on", RuleParser(), "switched the washer on")
+    >>> wording.object, wording.words, wording.text
+    ('washer', ('switch', 'on'), 'switched it on')
+    """
+    clause = parser.parse(meant or sentence)
     return Wording(clause.verb, clause.particle, clause.object, content_words(sentence), sentence)
+
+
+def meanings(narrative: Narrative) -> Mapping[str, str]:
+    """Return what sentences of a narrative mean, where something says so."""
+    found = narrative.extra.get(MEANT)
+    if not isinstance(found, Mapping):
+        return {}
+    return {said: meant for said, meant in found.items() if isinstance(meant, str)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

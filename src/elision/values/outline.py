@@ -302,8 +302,28 @@ class Outline:
         """Probability that each step happened where nothing of its unit is told."""
         return _frozen(self.happened(()))
 
+    def text(self, *, wording: bool | None = None) -> str:
+        """Return the outline in words.
+
+        Parameters
+        ----------
+        wording
+            Whether each step has one of the sentences beside it that people used, where some are
+            known; None where the names of all steps are codes without letters.
+
+        Examples
+        --------
+        >>> step = Step("open door", "open door", 1.0, 1.0, wording=("I opened the door",))
+        >>> units, none = (Unit(((0,),), (1.0,), 1.0),), np.zeros((1, 1))
+        >>> outline = Outline((step,), units, none, none)
+        >>> print(outline.text(wording=True))
+        What happens
+         1  open door (100%)   "I opened the door"
+        """
+        return values.outline_reading.text(self, wording=wording)
+
     def __str__(self) -> str:
-        return values.outline_reading.text(self)
+        return self.text()
 
     def __repr__(self) -> str:
         relations = len(self.relations)

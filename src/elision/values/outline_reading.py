@@ -19,6 +19,12 @@ SURE = 0.8
 FEW = 2
 """Lines above that a step may come before or after, that are named at most."""
 
+LONGEST = 60
+"""Characters of a sentence that are shown beside a step."""
+
+WIDEST = 56
+"""Characters of a line up to which sentences stand below each other beside it."""
+
 OFTEN = 0.2
 """Probability of being told again from which on a step is said to repeat."""
 
@@ -37,12 +43,15 @@ class Line:
         The words.
     units
         The units that it is about.
+    steps
+        The steps that it names as what happens, in order; none of a heading.
     """
 
     number: int | None
     indent: int
     text: str
     units: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()
 
 
 def is_main(outline: Outline, unit: int) -> bool:
@@ -71,18 +80,60 @@ def lines(outline: Outline) -> list[Line]:
     return found
 
 
-def text(outline: Outline) -> str:
-    """The whole outline as text."""
+def text(outline: Outline, *, wording: bool | None = None) -> str:
+    """The whole outline as text.
+
+    Parameters
+    ----------
+    outline
+        The outline.
+    wording
+        Whether each step has a usual sentence beside it, where one is known; None where the names
+        of all steps are codes without letters.
+    """
     head = outline.title or "What happens"
     if outline.tellings:
         head += f", from {outline.tellings} telling{'' if outline.tellings == 1 else 's'}"
     if not outline.steps:
         return f"{head}\n  (no step is told often enough)"
-    rows = [head[:1].upper() + head[1:]]
-    for line in lines(outline):
-        number = f"{line.number:>2}" if line.number is not None else "  "
-        rows.append(f"{number}  {'   ' * line.indent}{line.text}")
-    return "\n".join(rows)
+    if wording is None:
+        wording = not any(any(map(str.isalpha, step.name)) for step in outline.steps)
+    told = lines(outline)
+    rows = [
+        f"{'' if line.number is None else line.number:>2}  {'   ' * line.indent}{line.text}"
+        for line in told
+    ]
+    if wording:
+        rows = _worded(outline, told, rows)
+    return "\n".join([head[:1].upper() + head[1:], *rows])
+
+
+def _worded(outline: Outline, told: list[Line], rows: list[str]) -> list[str]:
+    """Rows with a sentence beside each that is about one step, and below those about several."""
+    single = [bool(len(line.steps) == 1 and _sentence(outline, line.steps[0])) for line in told]
+    widths = (len(row) for row, one in zip(rows, single, strict=True) if one)
+    width = max((width for width in widths if width <= WIDEST), default=0)
+    found: list[str] = []
+    for line, row, one in zip(told, rows, single, strict=True):
+        if one:
+            found.append(f"{row:<{width}}   {_sentence(outline, line.steps[0])}")
+            continue
+        found.append(row)
+        margin = " " * (len(row) - len(row.lstrip(" 0123456789")) + 3)
+        found += [
+            f"{margin}{outline.steps[step].name}: {said}"
+            for step in line.steps
+            if (said := _sentence(outline, step))
+        ]
+    return found
+
+
+def _sentence(outline: Outline, step: int) -> str:
+    """The most usual sentence of a step, between quotation marks; nothing if none is known."""
+    said = " ".join(next(iter(outline.steps[step].wording), "").split())
+    if not said:
+        return ""
+    return f'"{said}"' if len(said) <= LONGEST else f'"{said[: LONGEST - 1].rstrip()}…"'
 
 
 def described(step: Step, unsaid: float) -> str:
@@ -158,7 +209,8 @@ def _thread(outline: Outline, thread: list[int], indent: int) -> list[Line]:
     """Units that come one after another, beside other threads: on one line if they can be."""
     if all(_is_plain(outline.units[unit]) for unit in thread) and _is_chain(outline, thread):
         words = ", then ".join(_plain(outline, unit) for unit in thread)
-        return [Line(None, indent, words, tuple(thread))]
+        steps = [step for unit in thread for step in outline.units[unit].steps]
+        return [Line(None, indent, words, tuple(thread), tuple(steps))]
     found: list[Line] = []
     parts = _parts(outline, thread)
     for part in parts:
@@ -211,14 +263,15 @@ def _unit(
     one = outline.units[unit]
     if _is_plain(one):
         head = "together: " if len(one.steps) > 1 else ""
-        return [Line(number, indent, then + head + _plain(outline, unit) + aside, (unit,))]
+        words = then + head + _plain(outline, unit) + aside
+        return [Line(number, indent, words, (unit,), tuple(one.steps))]
     heading = "one of" if one.happens >= SURE else "one of, or none"
     found = [Line(number, indent, then + heading + aside, (unit,))]
     for branch in one.branches:
         told = ", then ".join(
             f"{outline.steps[s].name} ({outline.steps[s].told:.0%})" for s in branch
         )
-        found.append(Line(None, indent + 1, told, (unit,)))
+        found.append(Line(None, indent + 1, told, (unit,), tuple(branch)))
     return found
 
 
@@ -240,4 +293,5 @@ def _sometimes(outline: Outline, units: list[int], head: str, indent: int) -> li
         )
         for unit in units
     ]
-    return [Line(None, indent, head + "; ".join(words), tuple(units))]
+    steps = [s for unit in units for branch in outline.units[unit].branches for s in branch]
+    return [Line(None, indent, head + "; ".join(words), tuple(units), tuple(steps))]
