@@ -138,7 +138,7 @@ def outline_pnml(outline: Outline, *, min_share: float = LEAST) -> str:
     Examples
     --------
     >>> from elision.learn.outline import learn_outline
-    >>> outline = learn_outline([[0, 1, 2], [1, 0, 2], [0, 2], [1, 2]] * 5, ["a", "b", "c"])
+    >>> outline = learn_outline([[0, 1, 2], [1, 0, 2], [0, 2], [1, 2]] * 10, ["a", "b", "c"])
     >>> net = outline_pnml(outline)
     >>> net.count("<transition "), net.count("$invisible$")
     (7, 4)
