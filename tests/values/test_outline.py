@@ -361,80 +361,52 @@ def partial_orders(draw):
     return outline_of([step(f"s{number}") for number in range(n)], singles(n), chosen)
 
 
-def said_order(outline):
-    """The order that the words of an outline give, line by line, read as a person would."""
-    after, block, done, free_block = {}, [], set(), False
+def blocks_of(outline):
+    """The lines of an outline as words and the lines below them, by their margins."""
+    found = []
+    open_blocks = [(-1, found)]
     for line in str(outline).splitlines()[1:]:
-        numbered, words = line[:2].strip(), line[4:].strip()
-        if numbered:
-            done |= set(block)
-            block, free_block = [], words.startswith("in any order")
-        if words.startswith(("in any order", "in this order")):
-            continue
-        said, _, aside = words.partition(";")
-        for place, part in enumerate(said.split(", then ")):
-            name = part.partition(" (")[0]
-            above = set(block) if not free_block else set()
-            if place:
-                above = {block[-1]}
-            elif aside.startswith(" before or after "):
-                above -= set(re.findall(r"s\d", aside))
-            elif aside.startswith(" or at any earlier time after "):
-                above = set(re.findall(r"s\d", aside))
-            elif aside:
-                assert aside == " or at any earlier time"
-                above = set()
-            after[name] = done | above
-            block.append(name)
-    for _ in after:
-        after = {name: some.union(*(after[one] for one in some)) for name, some in after.items()}
-    return after
+        margin = len(line) - len(line.lstrip(" 0123456789"))
+        while open_blocks[-1][0] >= margin:
+            open_blocks.pop()
+        below = []
+        open_blocks[-1][1].append((line[margin:], below))
+        open_blocks.append((margin, below))
+    return found
+
+
+def said_order(blocks, way, after):
+    """Note what each step comes after, as a person reads it; return all steps of the blocks."""
+    above = []
+    for words, below in blocks:
+        words, _, aside = words.partition(";")
+        if below:
+            inside = said_order(below, words, after)
+        else:
+            inside = [part.partition(" (")[0] for part in words.split(", then ")]
+            after |= {name: set(inside[:place]) for place, name in enumerate(inside)}
+        named = set(re.findall(r"s\d", aside))
+        if way == "in any order":
+            earlier = set()
+        elif aside.startswith(" before or after "):
+            earlier = set(above) - named
+        else:
+            assert aside.startswith(" or at any earlier time") or not aside
+            earlier = named if aside else set(above)
+        for name in inside:
+            after[name] |= earlier
+        above += inside
+    return above
 
 
 @given(partial_orders())
 def test_words_say_the_whole_order(outline):
-    blocks_within_blocks = re.compile(r"^ {4,}(in|then|first) ", re.MULTILINE)
-    assume(not blocks_within_blocks.search(str(outline)))
+    after = {}
+    said_order(blocks_of(outline), "in this order", after)
+    for _ in after:
+        after = {name: some.union(*(after[one] for one in some)) for name, some in after.items()}
     names = [one.name for one in outline.steps]
-    expected = {
+    assert after == {
         name: {other for a, other in enumerate(names) if outline.order[a, b]}
         for b, name in enumerate(names)
     }
-    assert said_order(outline) == expected
-
-
-def worded_tea(**names):
-    said = {
-        "boil": ("I boiled the water", "boil it"),
-        "bag": ("put a bag in",),
-        "leaves": ("take leaves " * 9,),
-        "pour": ("pour\tit",),
-    }
-    made = tea()
-    steps = [
-        dataclasses.replace(one, name=names.get(one.name, one.name), wording=said.get(one.name, ()))
-        for one in made.steps
-    ]
-    return dataclasses.replace(made, steps=tuple(steps))
-
-
-def test_each_step_may_have_a_sentence_beside_it():
-    plain, shown = str(tea()).splitlines(), worded_tea().text(wording=True).splitlines()
-    assert str(worded_tea()).splitlines() == plain
-    assert worded_tea().text(wording=False).splitlines() == plain
-    beside = {line.partition('"')[0].strip(): line.partition('"')[2] for line in shown}
-    assert next(said for row, said in beside.items() if "boil (" in row) == 'I boiled the water"'
-    assert next(said for row, said in beside.items() if "bag (" in row) == 'put a bag in"'
-    assert next(said for row, said in beside.items() if "pour (" in row) == 'pour it"'
-    assert next(said for row, said in beside.items() if row.startswith("leaves:")).endswith('…"')
-    assert not any(said for row, said in beside.items() if "cup (" in row)
-    columns = {line.index('"') for line in shown if re.match(r" \d ", line) and '"' in line}
-    assert len(columns) == 1
-
-
-def test_where_names_are_codes_the_sentences_are_shown():
-    names = {one.name: f"{number}-7" for number, one in enumerate(tea().steps)}
-    coded = worded_tea(**names)
-    assert '"I boiled the water"' in str(coded)
-    assert '"' not in coded.text(wording=False)
-    assert '"' not in str(worded_tea(**(names | {"pour": "x1"})))

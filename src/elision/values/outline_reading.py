@@ -188,18 +188,16 @@ def _is_chain(outline: Outline, thread: list[int]) -> bool:
     return int(grid.sum()) == len(thread) * (len(thread) - 1) // 2
 
 
-def _item(
-    outline: Outline, number: int | None, part: list[int], indent: int = 0, then: str = ""
-) -> list[Line]:
+def _item(outline: Outline, number: int | None, part: list[int], indent: int = 0) -> list[Line]:
     if len(part) == 1:
-        return _unit(outline, number, indent, part[0], then=then)
+        return _unit(outline, number, indent, part[0])
     threads = _threads(outline, part)
     if len(threads) == 1:
-        found = [Line(number, indent, then + "in this order, unless said otherwise", tuple(part))]
+        found = [Line(number, indent, "in this order, unless said otherwise", tuple(part))]
         for unit in part:
             found += _unit(outline, None, indent + 1, unit, aside=_aside(outline, unit, part))
         return found
-    found = [Line(number, indent, then + "in any order", tuple(part))]
+    found = [Line(number, indent, "in any order", tuple(part))]
     for thread in threads:
         found += _thread(outline, thread, indent + 1)
     return found
@@ -211,11 +209,12 @@ def _thread(outline: Outline, thread: list[int], indent: int) -> list[Line]:
         words = ", then ".join(_plain(outline, unit) for unit in thread)
         steps = [step for unit in thread for step in outline.units[unit].steps]
         return [Line(None, indent, words, tuple(thread), tuple(steps))]
-    found: list[Line] = []
     parts = _parts(outline, thread)
+    if len(parts) == 1:
+        return _item(outline, None, thread, indent)
+    found = [Line(None, indent, "in this order", tuple(thread))]
     for part in parts:
-        first = "first " if len(parts) > 1 and len(part) > 1 else ""
-        found += _item(outline, None, part, indent, "then " if found else first)
+        found += _item(outline, None, part, indent + 1)
     return found
 
 
@@ -258,15 +257,15 @@ def _branch(outline: Outline, branch: tuple[int, ...]) -> str:
 
 
 def _unit(
-    outline: Outline, number: int | None, indent: int, unit: int, *, then: str = "", aside: str = ""
+    outline: Outline, number: int | None, indent: int, unit: int, aside: str = ""
 ) -> list[Line]:
     one = outline.units[unit]
     if _is_plain(one):
         head = "together: " if len(one.steps) > 1 else ""
-        words = then + head + _plain(outline, unit) + aside
+        words = head + _plain(outline, unit) + aside
         return [Line(number, indent, words, (unit,), tuple(one.steps))]
     heading = "one of" if one.happens >= SURE else "one of, or none"
-    found = [Line(number, indent, then + heading + aside, (unit,))]
+    found = [Line(number, indent, heading + aside, (unit,))]
     for branch in one.branches:
         told = ", then ".join(
             f"{outline.steps[s].name} ({outline.steps[s].told:.0%})" for s in branch
