@@ -344,3 +344,16 @@ def test_independent_steps_are_rarely_taken_for_a_choice(low, high, count):
     # What half or more tell, with nothing instead, mostly happened though untold.
     assert np.mean(np.array(quiet) >= 0.9) > 0.97
     assert min(quiet) > 0.85
+
+
+def test_a_branch_excludes_all_steps_of_the_others():
+    """What excludes one step of a branch and is told with another is no branch beside it."""
+    apart = np.zeros((4, 4))
+    for one, other in ((0, 2), (1, 2), (3, 0), (3, 2)):
+        apart[one, other] = apart[other, one] = 10.0
+    branches = [[0, 1], [2]]
+    alternatives._grow(branches, apart, np.zeros((4, 4), dtype=bool), {0, 1, 2})
+    assert branches == [[0, 1], [2]]
+    apart[3, 1] = apart[1, 3] = 10.0
+    alternatives._grow(branches, apart, np.zeros((4, 4), dtype=bool), {0, 1, 2})
+    assert branches == [[0, 1], [2], [3]]
