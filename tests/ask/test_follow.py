@@ -449,6 +449,27 @@ def test_finishing(doorbell):
     assert follow.tell("close door").count == 3
 
 
+@pytest.mark.parametrize("told", [["boil water", "drink tea"], ["fill kettle"], [], ["sneeze"]])
+def test_scores_name_what_is_alarming_at_the_end(tea, told):
+    follow = tea.follow()
+    follow.tell_all(told)
+    due = [one.step for one in follow.finish().skipped if one.told >= EXPECTED]
+    assert due
+    found = tea.score(told)
+    assert list(found.untold) == due
+    assert str(found).endswith("nearly all tell it: " + ", ".join(due))
+    assert tea.conform([told]).to_rows()[0]["untold"] == "; ".join(due)
+    assert tea.score([*told, ...]).untold == ()
+
+
+def test_scores_expect_nothing_that_something_else_was_told_for():
+    tellings = [["come", one, "go"] for one in 19 * ["pay cash"] + ["pay by card"]]
+    script = el.ScriptLearner().fit(4 * tellings).script_
+    assert script.score(["come", "go"]).untold == ("pay cash",)
+    assert script.score(["come", "pay by card", "go"]).untold == ()
+    assert script.score(["come", "pay cash", "go"]).untold == ()
+
+
 def test_what_is_untold_at_the_end_stands_in_the_order_of_the_outline(tea):
     now = tea.follow().finish()
     order = [step.name for step in tea.outline().steps]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from elision.ask.engine.filters import first_filter
-from elision.ask.engine.passing import EXPECTED, Passing
+from elision.ask.engine.passing import Passing, can_be_expected, untold
 from elision.ask.fill import Answer
 from elision.ask.heard import hear, name_of
 from elision.errors import InputError
@@ -422,13 +422,13 @@ class Follower:
     ) -> tuple[Skipped, ...]:
         passing, outline = state.passing, self._outline
         worth = np.where(passing.still_to_come(), -np.inf, passing.skips())
+        # At the end nothing can come later: what nearly everybody tells is missing.
+        missing = untold(outline, passing.told) if self._finished else []
         found = []
         for step in np.flatnonzero(~passing.told).tolist():
             expected = float(outline.told_shares[step]) * self._open(state, step)
-            # At the end nothing can come later: what nearly everybody tells is missing.
-            missing = self._finished and outline.told_shares[step] >= EXPECTED
             # What everybody tells may rather come late than not at all, and is due all the same.
-            alarm = bool(missing or worth[step] > self._skip_limit) and expected > 0
+            alarm = bool(step in missing or worth[step] > self._skip_limit) and expected > 0
             if not alarm and passed[step] * expected < LEAST:
                 continue
             found.append(
@@ -447,11 +447,7 @@ class Follower:
 
     def _open(self, state: _State, step: int) -> float:
         """Whether a step can still be expected: nothing was told instead of it."""
-        unit = self._outline.units[self._outline.unit_of[step]]
-        told = [
-            branch for branch in unit.branches if any(state.passing.told[other] for other in branch)
-        ]
-        return float(not told or any(step in branch for branch in told))
+        return float(can_be_expected(self._outline, state.passing.told, step))
 
     def _progress(self, state: _State) -> float:
         """Steps told over those told and still to be told; more told of the script is not less."""

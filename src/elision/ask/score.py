@@ -38,6 +38,7 @@ COLUMNS = (
     "out_of_order",
     "most_surprising",
     "flags",
+    "untold",
 )
 """Of the table of many tellings."""
 
@@ -142,6 +143,9 @@ class Conformance:
         How many deviations are to be expected.
     false_alarms
         Share of usual tellings that may be called odd.
+    untold
+        Steps that nine of ten tellings tell and this one does not, if the script was made from an
+        outline. A usual telling may lack some, if many lack one or another.
     """
 
     told: tuple[str, ...]
@@ -153,6 +157,7 @@ class Conformance:
     flags: tuple[Flag, ...]
     deviations: Deviations = NO_DEVIATIONS
     false_alarms: float = FALSE_ALARMS
+    untold: tuple[str, ...] = ()
 
     @property
     def fitness(self) -> float:
@@ -191,8 +196,15 @@ class Conformance:
         verdict = "" if self.p_value is None else "odd: " if self.odd else "usual: "
         return (
             f"{verdict}fitness {self.fitness:.2f}, log-probability {self.log_prob:.2f}{chance},"
-            f" oddness {self.oddness:.1f}"
+            f" oddness {self.oddness:.1f}{self.lacking}"
         )
+
+    @property
+    def lacking(self) -> str:
+        """The steps untold, in words that follow a verdict; empty if there are none."""
+        if not self.untold:
+            return ""
+        return "; not told, though nearly all tell it: " + ", ".join(self.untold)
 
     def _repr_html_(self) -> str:
         rows: list[list[str]] = []
@@ -347,6 +359,7 @@ class Conformances(Sequence[Conformance]):
                 *one.deviations,
                 worst,
                 "; ".join(map(str, one.flags)),
+                "; ".join(one.untold),
             )
             rows.append(dict(zip(COLUMNS, values, strict=True)))
         return rows

@@ -41,7 +41,7 @@ def show_conformance(found: Conformance) -> None:
     chance = "" if found.p_value is None else f", p = {found.p_value:.3f}"
     verdict = "" if found.p_value is None else "odd: " if found.odd else "usual: "
     text = f"{verdict}fitness {found.fitness:.2f}, log-probability {_number(found.log_prob)}"
-    say(f"{text}{chance}, oddness {found.oddness:.1f}")
+    say(f"{text}{chance}, oddness {found.oddness:.1f}{found.lacking}")
 
 
 def _is_about(flag: Flag, place: int) -> bool:

@@ -295,8 +295,8 @@ def _say_dropped(heard: Told, domain: str, console: Console) -> None:
         every = sum(map(len, heard.extractor.labels_))
         where = f"{shown_path(domain)}: " if domain else ""
         console.print(
-            f"{where}{len(heard.extractor.dropped_)} of {every} sentences are of no event type and"
-            " are left out (elision events shows the types)",
+            f"{where}left out, as they are of no event type: {len(heard.extractor.dropped_)} of"
+            f" {every} sentences (elision events shows the types)",
             markup=False,
             highlight=False,
             soft_wrap=True,

@@ -41,6 +41,19 @@ TIE = 1e-9
 """Log-odds of what is as probably behind as ahead, however sums are rounded."""
 
 
+def can_be_expected(outline: Outline, told: NDArray[np.bool_], step: int) -> bool:
+    """Whether nothing was told instead of a step."""
+    branches = outline.units[outline.unit_of[step]].branches
+    begun = [branch for branch in branches if any(told[other] for other in branch)]
+    return not begun or any(step in branch for branch in begun)
+
+
+def untold(outline: Outline, told: NDArray[np.bool_]) -> list[int]:
+    """Steps that nearly every telling tells (`EXPECTED`), and this one, at its end, does not."""
+    missing = np.flatnonzero(~told & (outline.told_shares >= EXPECTED)).tolist()
+    return [step for step in missing if can_be_expected(outline, told, step)]
+
+
 class Passing(NamedTuple):
     """What is known of an unfinished telling.
 

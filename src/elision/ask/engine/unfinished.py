@@ -141,6 +141,7 @@ def conformed(found: Conformance, added: int = 0) -> Conformance:
         log_prob=found.log_prob + later if found.log_prob > -math.inf else -math.inf,
         ending=0.0,
         p_value=None,
+        untold=(),
         flags=tuple(flags),
         deviations=found.deviations._replace(missing=max(0.0, found.deviations.missing - left_out)),
     )

@@ -13,6 +13,7 @@ from elision import _threads
 from elision._backends import library_of
 from elision.ask.engine.checks import share_of, whole
 from elision.ask.engine.conformance import times
+from elision.ask.engine.passing import untold
 from elision.ask.heard import hear, name_of, single, understood_all
 from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Deviations, Flag, named
 from elision.ask.telling.deviations import (
@@ -25,6 +26,7 @@ from elision.ask.telling.deviations import (
 )
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -139,8 +141,18 @@ class _Examiner:
             flags=tuple(flags),
             deviations=_counted((one.deviation for one in deviations), len(lost)),
             false_alarms=self._rate,
+            untold=self._untold(telling),
         )
         return named(found)
+
+    def _untold(self, telling: _Telling) -> tuple[str, ...]:
+        outline = self._script.made_from
+        if outline is None:
+            return ()
+        told = np.zeros(len(outline.steps), bool)
+        names = [self._model.events[event] for event in telling.told]
+        told[[step for step in steps_told(outline, names) if step is not None]] = True
+        return tuple(outline.steps[step].name for step in untold(outline, told))
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
         listed = list(narrative) if isinstance(narrative, Iterator) else narrative
