@@ -120,6 +120,8 @@ def learn_outline(
 def same_beginnings(names: Sequence[str]) -> NDArray[np.bool_]:
     """Which names begin with the same word, each with itself left out.
 
+    A single letter is a code, as in "A_SUBMITTED", and no word.
+
     Examples
     --------
     >>> same_beginnings(["add salt", "Add_pepper", "stir"]).astype(int)
@@ -128,7 +130,8 @@ def same_beginnings(names: Sequence[str]) -> NDArray[np.bool_]:
            [0, 0, 0]])
     """
     first = [WORD.search(name.casefold()) for name in names]
-    word = np.array([found.group() if found else f" {i}" for i, found in enumerate(first)])
+    spelt = [found.group() if found else "" for found in first]
+    word = np.array([one if len(one) > 1 else f" {i}" for i, one in enumerate(spelt)])
     same: NDArray[np.bool_] = (word[:, None] == word) & ~np.eye(len(word), dtype=bool)
     return same
 

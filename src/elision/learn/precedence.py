@@ -57,11 +57,11 @@ BRANCHING = 3.0
 """Cost of each doubling of what stands directly after a step. More, such as 4, finds task graphs as
 well, but stages of several free steps worse."""
 
-ALIKE = 4.0
-"""Cost of standing directly one after the other for steps that are alike. Some four tellings that
+ALIKE = 8.0
+"""Cost of standing directly one after the other for steps that are alike. Some eight tellings that
 all agree overrule it."""
 
-INVERSION_FACTOR = 3.0
+INVERSION_FACTOR = 5.0
 """Inversions in a whole telling, by inversions of neighbours: each event has two, and may be passed
 over."""
 
