@@ -31,11 +31,12 @@ def test_steps_that_all_go_together_are_one_bundle():
     assert alternatives._bundles(together, np.zeros(5))[0] == (0, 1, 2)
 
 
-def grouped(n, bundles=None, agrees=None, **pairs):
+def grouped(n, bundles=None, agrees=None, near=None, **pairs):
     bundles = bundles or [(step,) for step in range(n)]
     agrees = np.zeros((n, n), bool) if agrees is None else agrees > 0
+    near = np.ones((n, n), bool) if near is None else near > 0
     place = np.arange(n) / n
-    return alternatives._choices(bundles, table(n, **pairs), agrees, place)
+    return alternatives._choices(bundles, table(n, **pairs), near, agrees, place)
 
 
 def test_what_excludes_each_other_is_a_choice_the_surest_first():
@@ -76,6 +77,17 @@ def test_bundles_exclude_each_other_by_their_weakest_pair():
     pairs = {"_02": 0.0, "_23": STRONG, "_03": STRONG, "_13": STRONG}
     assert grouped(4, bundles, agrees, **pairs) == [[(3,), (0, 1)], [(2,)]]
     assert grouped(4, bundles, table(4, _02=1, _12=1), **pairs) == [[(3,), (0, 1, 2)]]
+
+
+def test_bundles_are_near_each_other_if_any_of_their_steps_are():
+    bundles = [(0, 1), (2,)]
+    apart = {"_02": STRONG, "_12": STRONG}
+    assert grouped(3, bundles, near=table(3, _02=1), **apart) == [[(2,), (0, 1)]]
+    assert grouped(3, bundles, near=table(3, _12=1), **apart) == [[(2,), (0, 1)]]
+    assert grouped(3, bundles, near=table(3, _01=1), **apart) == [[(0, 1)], [(2,)]]
+    # However near, all of them must exclude each other.
+    assert grouped(3, bundles, _02=STRONG) == [[(0, 1)], [(2,)]]
+    assert grouped(2, near=table(2), _01=STRONG) == [[(0,)], [(1,)]]
 
 
 def test_where_nothing_was_left_out_shares_are_counted():

@@ -142,7 +142,7 @@ def _branches(
     if ahead is not None:
         near |= ~_separated(both, expected, ahead)
     seldom = (both < INSTEAD * expected) & (expected >= LEAST_CHANCE)
-    excludes = np.where(seldom & near, evidence, 0.0)
+    excludes = np.where(seldom, evidence, 0.0)
     share = both / np.minimum.outer(alone, alone).clip(1e-12)
     rare = alone < total / 2
     together = (
@@ -152,7 +152,7 @@ def _branches(
         & np.logical_and.outer(rare, rare)
     )
     bundles = _bundles(together, place)
-    return _choices(bundles, excludes, both >= expected, place)
+    return _choices(bundles, excludes, near, both >= expected, place)
 
 
 def _separated(both: Floats, expected: Floats, ahead: Floats) -> Bools:
@@ -196,19 +196,28 @@ def _bundles(together: Bools, place: Floats) -> list[tuple[int, ...]]:
 
 
 def _choices(
-    bundles: list[tuple[int, ...]], excludes: Floats, agrees: Bools, place: Floats
+    bundles: list[tuple[int, ...]],
+    excludes: Floats,
+    near: Bools,
+    agrees: Bools,
+    place: Floats,
 ) -> list[list[tuple[int, ...]]]:
-    """Bundles that exclude each other, strongest evidence first, as branches of one choice."""
+    """Bundles that exclude each other, strongest evidence first, as branches of one choice.
+
+    All their steps must exclude each other. That some of them are near each other is enough: the
+    steps of a branch may stand far apart.
+    """
     n = len(bundles)
     first = [bundle[0] for bundle in bundles]
-    apart = excludes[np.ix_(first, first)]
+    apart = np.where(near, excludes, 0.0)[np.ix_(first, first)]
     joins = agrees[np.ix_(first, first)]
     several = [number for number, bundle in enumerate(bundles) if len(bundle) > 1]
     for a in several:
         for b in range(n):
             for one, other in ((a, b), (b, a)):
-                apart[one, other] = excludes[np.ix_(bundles[one], bundles[other])].min()
-                joins[one, other] = agrees[np.ix_(bundles[one], bundles[other])].all()
+                cells = np.ix_(bundles[one], bundles[other])
+                apart[one, other] = excludes[cells].min() if near[cells].any() else 0.0
+                joins[one, other] = agrees[cells].all()
     np.fill_diagonal(apart, 0.0)
     np.fill_diagonal(joins, val=False)
     taken: set[int] = set()
