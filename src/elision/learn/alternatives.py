@@ -32,6 +32,13 @@ LEAST_CHANCE = 3.0
 JOINING = 0.6
 """Share of a branch's evidence with which a further step must exclude the other branches."""
 
+JOINED = 0.4
+"""Share of the tellings of a branch's step in which what joins the branch must be told, too.
+
+All steps of a branch are taken for done. What is told more seldom beside them was mostly not done,
+rather than passed over.
+"""
+
 TOGETHER = 0.75
 """Share of the tellings of either step that tell the other too, if they only happen together."""
 
@@ -152,7 +159,8 @@ def _branches(
         & np.logical_and.outer(rare, rare)
     )
     bundles = _bundles(together, place)
-    return _choices(bundles, excludes, near, both >= expected, place)
+    agrees = (both >= expected) & (both >= JOINED * np.maximum.outer(alone, alone))
+    return _choices(bundles, excludes, near, agrees, place)
 
 
 def _separated(both: Floats, expected: Floats, ahead: Floats) -> Bools:
@@ -246,7 +254,8 @@ def _choices(
 def _grow(branches: list[list[int]], apart: Floats, joins: Bools, taken: set[int]) -> None:
     """Add what excludes every branch, as a branch, or every branch but one, to that one.
 
-    It joins that one only if it is told with all of it at least as often as by chance.
+    It joins that one only if it agrees with all of it: if it is told with it at least as often as
+    by chance, and neither mostly without the other.
     """
     least = JOINING * LEAST_EVIDENCE
     while True:
