@@ -16,6 +16,9 @@ MAIN = 0.2
 SURE = 0.8
 """Probability from which on words take something for certain."""
 
+NEARLY_ALL = 0.95
+"""Share of tellings from which on words say nothing of those that do not tell a step."""
+
 FEW = 2
 """Lines above that a step may come before or after, that are named at most."""
 
@@ -58,6 +61,18 @@ def is_main(outline: Outline, unit: int) -> bool:
     """Whether a unit is told often, or surely happens: what is not is said to happen sometimes."""
     one = outline.units[unit]
     return one.happens >= SURE or max(outline.steps[s].told for s in one.steps) >= MAIN
+
+
+def is_always_done(outline: Outline, unit: int) -> bool:
+    """Whether words and pictures take a unit for done, whatever is told.
+
+    Steps are if they were done where they are not told; that they mostly are done says less, as
+    that counts those who tell them. Of a choice, it is that something of it is mostly done.
+    """
+    one = outline.units[unit]
+    if len(one.branches) > 1:
+        return one.happens >= SURE
+    return all(outline.steps[s].told >= NEARLY_ALL or outline.unsaid[s] >= SURE for s in one.steps)
 
 
 def lines(outline: Outline) -> list[Line]:
@@ -139,7 +154,7 @@ def _sentence(outline: Outline, step: int) -> str:
 def described(step: Step, unsaid: float) -> str:
     """A step, how often it is told, and what that it is not told means."""
     notes = [f"{step.told:.0%}"]
-    if step.told < 0.95:
+    if step.told < NEARLY_ALL:
         if unsaid >= SURE:
             notes.append("otherwise unsaid")
         elif unsaid <= 1 - SURE:
@@ -264,7 +279,7 @@ def _unit(
         head = "together: " if len(one.steps) > 1 else ""
         words = head + _plain(outline, unit) + aside
         return [Line(number, indent, words, (unit,), tuple(one.steps))]
-    heading = "one of" if one.happens >= SURE else "one of, or none"
+    heading = "one of" if is_always_done(outline, unit) else "one of, or none"
     found = [Line(number, indent, heading + aside, (unit,))]
     for branch in one.branches:
         told = ", then ".join(
