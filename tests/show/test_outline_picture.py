@@ -16,6 +16,7 @@ from elision.errors import InputError
 from elision.learn.outline import learn_outline
 from elision.show._boxes import font
 from elision.show._outline_blocks import blocks, loosened
+from elision.show._outline_rare import _between
 from elision.show._outline_rows import balanced
 from elision.show._outline_words import labels
 from elision.show.outline_drawing import OutlineDrawing, draw_outline
@@ -343,6 +344,17 @@ class TestWords:
         ]
         assert box_of(picture, "fetch cups").x < note.x + note.width / 2 < box_of(picture, "end").x
         assert "add sugar" in note.tip
+
+    def test_a_rare_step_stands_where_its_order_says_in_words_and_picture(self):
+        """It is told early on in long tellings, and always after the third step."""
+        steps = [Step(name, name, 0.9, 0.9, 0.0, k / 4) for k, name in enumerate("abcd")]
+        steps.append(Step("rare", "rare", 0.1, 0.5, 0.0, 0.1))
+        units = tuple(Unit(((k,),), (1.0,), 0.2 if k == 4 else 1.0) for k in range(5))
+        pairs = np.zeros((5, 5), dtype=np.int64)
+        pairs[:3, 4], pairs[4, 3] = 5, 5
+        outline = Outline(tuple(steps), units, closed([(0, 1), (1, 2), (2, 3)], 5), pairs)
+        assert "c (90%, otherwise unsaid)\n       sometimes: rare (10%)" in outline.text()
+        assert _between(outline, 4, [[], [0], [1], [2], [3], []]) == (4, False)
 
     def test_many_rare_steps_are_counted(self):
         rare = [f"look at clock {k}" for k in range(9)]

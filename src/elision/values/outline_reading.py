@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from elision.values.outline import Outline, Step, Unit
 
 MAIN = 0.2
@@ -87,7 +89,7 @@ def lines(outline: Outline) -> list[Line]:
     seldom: dict[int, list[int]] = {}
     for unit in units:
         if unit not in main:
-            seldom.setdefault(_part_before(outline, unit, parts), []).append(unit)
+            seldom.setdefault(parts_before(outline, unit, parts), []).append(unit)
     found = _sometimes(outline, seldom.get(0, []), "sometimes first: ", 0)
     for number, part in enumerate(parts, start=1):
         found += _item(outline, number, part)
@@ -289,12 +291,26 @@ def _unit(
     return found
 
 
-def _part_before(outline: Outline, unit: int, parts: list[list[int]]) -> int:
-    """How many parts a unit comes after, by its order with all of them."""
+def parts_before(outline: Outline, unit: int, parts: Sequence[Sequence[int]]) -> int:
+    """How many parts a unit comes after, by its order with all units of all parts.
+
+    Between what the outline itself says to come before and after it, it stands where that is
+    likeliest: how often the one was told before the other counts, not how far on in tellings.
+    """
     logs = np.log(outline.ahead)
-    after = np.array([0.0, *(logs[part, unit].sum() for part in parts)]).cumsum()
-    before = np.array([*(logs[unit, part].sum() for part in parts), 0.0])[::-1].cumsum()[::-1]
-    return int(np.argmax(after + before))
+    after = np.array([0.0, *(logs[list(part), unit].sum() for part in parts)]).cumsum()
+    before = np.array([*(logs[unit, list(part)].sum() for part in parts), 0.0])
+    fits = after + before[::-1].cumsum()[::-1]
+    first = max(
+        (k + 1 for k, part in enumerate(parts) if outline.order[list(part), unit].any()), default=0
+    )
+    last = min(
+        (k for k, part in enumerate(parts) if outline.order[unit, list(part)].any()),
+        default=len(parts),
+    )
+    # Where it comes after some of a part and before others, it stands before or after that part.
+    first, last = min(first, last), max(first, last)
+    return first + int(np.argmax(fits[first : last + 1]))
 
 
 def _sometimes(outline: Outline, units: list[int], head: str, indent: int) -> list[Line]:
