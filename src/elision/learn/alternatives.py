@@ -2,13 +2,14 @@
 
 That a step is untold can mean that it did not happen or that it was passed over. What tells the two
 apart is what was told instead, and what goes together: steps that exclude each other are branches
-of a choice; rare steps that are told together or not at all happen together. Where nothing tells
-them apart, silence is preferred, the less so the more silence that takes.
+of a choice; rare steps that are told together or not at all happen together; what is always told
+with something else is not passed over. Where nothing tells them apart, silence is preferred, the
+less so the more silence that takes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +64,16 @@ SILENCE_UNITS = 10.0
 SILENCE_WEIGHT = 15.0
 """How alike steps are in being passed over: parameters of the Beta prior sum to this."""
 
+RELIABLE = 0.95
+"""Share of the tellings of another step from which on a step is known to be told when it is done.
+
+People who tell one thing in detail tell what belongs to it, too, and pass over both. So nearly all
+of them must tell it, and they must be many (171 if none of them leaves it out).
+"""
+
+DEVIATIONS = 3.0
+"""How many standard deviations below what is counted this share is taken to be."""
+
 UNTOLD = 0.5
 """Tellings that leave a step out, beside those counted: none is told so surely that it must be."""
 
@@ -110,7 +121,8 @@ def find_choices(
     if complete:
         return [_counted(branches, told, weight) for branches in units]
     silence = _usual_silence(units, told, weight)
-    return [fitted(branches, told, weight, silence) for branches in units]
+    rates = _reliable_rates(told, weight)
+    return [_bounded(fitted(unit, told, weight, silence), rates) for unit in units]
 
 
 def _counted(branches: tuple[tuple[int, ...], ...], told: Bools, weight: Floats) -> Choice:
@@ -316,6 +328,40 @@ def fitted(
         for c, s in zip(counts, shares, strict=True)
     )
     return Choice(branches, tuple(shares.tolist()), happens, telling)
+
+
+def _reliable_rates(told: Bools, weight: Floats) -> Floats:
+    """How often each step is told when it is done, at least; 0 where that is not known.
+
+    Whoever tells another step and always this one, too, did it, and hardly ever passes it over. The
+    share is Wilson's lower bound, the largest over all other steps.
+    """
+    alone = weight @ told
+    count = np.maximum(alone, 1e-9)[None, :]
+    share = (told * weight[:, None]).T @ told / count
+    square = DEVIATIONS**2 / count
+    spread = np.sqrt(square * (share * (1 - share)).clip(0) + square**2 / 4)
+    lower = (share + square / 2 - spread) / (1 + square)
+    np.fill_diagonal(lower, 0.0)
+    best = lower.max(axis=1)
+    return np.where(best >= RELIABLE, best, 0.0)
+
+
+def _bounded(choice: Choice, rates: Floats) -> Choice:
+    """A single step that is reliably told happens no oftener than that allows.
+
+    Of several steps, tellings themselves say how often all are left unsaid.
+    """
+    if sum(len(branch) for branch in choice.branches) > 1:
+        return choice
+    ((step,),), ((telling,),) = choice.branches, choice.telling
+    if telling >= rates[step]:
+        return choice
+    return replace(
+        choice,
+        happens=choice.happens * telling / float(rates[step]),
+        telling=((float(rates[step]),),),
+    )
 
 
 def _likelihood(
