@@ -242,6 +242,68 @@ def test_how_often_steps_are_passed_over_is_seen_in_those_that_most_tell():
     close(alternatives._usual_silence(units, told, np.ones(10)), expected)
 
 
+# Steps that are told reliably
+
+
+def implied(count, omitted, seed=0):
+    """Half of the cases are accepted; most of these, and some others, were checked before."""
+    rng = np.random.default_rng(seed)
+    checked = np.arange(count) % 20 < 12
+    accepted = np.arange(count) % 20 < 8
+    told = np.stack([np.ones(count, bool), checked, accepted], axis=1)
+    return told & (rng.random(told.shape) >= omitted), np.array([0.1, 0.4, 0.9]), np.ones(count)
+
+
+def unsaid_by_step(*case):
+    return {unit.branches[0][0]: unsaid(unit) for unit in find_choices(*case)}
+
+
+def test_what_is_always_told_with_something_else_is_not_passed_over():
+    found = unsaid_by_step(*implied(2000, 0.0))
+    assert found[1] < 0.05
+    # Nothing implies that what implies it is told.
+    assert found[2] > 0.5
+
+
+@pytest.mark.parametrize(("count", "omitted"), [(60, 0.0), (200, 0.0), (2000, 0.1), (2000, 0.4)])
+def test_few_tellings_or_ones_that_leave_things_out_do_not_say_that(count, omitted):
+    case = implied(count, omitted)
+    found = unsaid_by_step(*case)
+    silence = alternatives._usual_silence([((0,),), ((1,),), ((2,),)], case[0], case[2])
+    for step in (1, 2):
+        expected = naive.unsaid_by_prior(float(case[0][:, step].mean()), silence)
+        np.testing.assert_allclose(found[step], expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_reliable_rate_is_a_lower_bound_of_the_share(seed):
+    rng = np.random.default_rng(seed)
+    told = rng.random((1000, 4)) < np.array([0.999, 0.99, 0.97, 0.4])
+    weight = rng.integers(1, 4, 1000).astype(float)
+    found = alternatives._reliable_rates(told, weight)
+    for step in range(4):
+        bounds = []
+        for other in {0, 1, 2, 3} - {step}:
+            count = weight @ told[:, other]
+            share = weight @ (told[:, step] & told[:, other]) / count
+            # Wilson: the least rate from which the share is so many deviations away at most.
+            rates = np.linspace(0, 1, 100_001)[1:-1]
+            near = np.abs(rates - share) <= 3.0 * np.sqrt(rates * (1 - rates) / count)
+            bounds.append(rates[near].min())
+        best = max(bounds)
+        expected = best if best >= alternatives.RELIABLE else 0.0
+        np.testing.assert_allclose(found[step], expected, rtol=0, atol=2e-5)
+
+
+def test_independent_steps_are_not_taken_to_be_done_more_seldom():
+    """Always done, and told by 19 of 20: of those who leave it out, nothing says it was not."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        told = rng.random((3000, 6)) < rng.uniform(0.9, 0.99, 6)
+        for unit in find_choices(told, np.linspace(0, 1, 6), np.ones(3000)):
+            assert unsaid(unit) > 0.8
+
+
 # Simulations: three steps, what is tried, three steps
 
 BEFORE, AFTER = (0, 1, 2), (3, 4, 5)

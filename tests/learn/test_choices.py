@@ -7,6 +7,7 @@ import pytest
 
 from elision.learn import alternatives
 from elision.learn.alternatives import JOINING, LEAST_EVIDENCE, find_choices
+from elision.learn.outline import learn_outline
 
 STRONG = LEAST_EVIDENCE
 WEAK = JOINING * LEAST_EVIDENCE
@@ -31,11 +32,12 @@ def test_steps_that_all_go_together_are_one_bundle():
     assert alternatives._bundles(together, np.zeros(5))[0] == (0, 1, 2)
 
 
-def grouped(n, bundles=None, agrees=None, **pairs):
+def grouped(n, bundles=None, agrees=None, near=None, **pairs):
     bundles = bundles or [(step,) for step in range(n)]
     agrees = np.zeros((n, n), bool) if agrees is None else agrees > 0
+    near = np.ones((n, n), bool) if near is None else near > 0
     place = np.arange(n) / n
-    return alternatives._choices(bundles, table(n, **pairs), agrees, place)
+    return alternatives._choices(bundles, table(n, **pairs), near, agrees, place)
 
 
 def test_what_excludes_each_other_is_a_choice_the_surest_first():
@@ -78,6 +80,17 @@ def test_bundles_exclude_each_other_by_their_weakest_pair():
     assert grouped(4, bundles, table(4, _02=1, _12=1), **pairs) == [[(3,), (0, 1, 2)]]
 
 
+def test_bundles_are_near_each_other_if_any_of_their_steps_are():
+    bundles = [(0, 1), (2,)]
+    apart = {"_02": STRONG, "_12": STRONG}
+    assert grouped(3, bundles, near=table(3, _02=1), **apart) == [[(2,), (0, 1)]]
+    assert grouped(3, bundles, near=table(3, _12=1), **apart) == [[(2,), (0, 1)]]
+    assert grouped(3, bundles, near=table(3, _01=1), **apart) == [[(0, 1)], [(2,)]]
+    # However near, all of them must exclude each other.
+    assert grouped(3, bundles, _02=STRONG) == [[(0, 1)], [(2,)]]
+    assert grouped(2, near=table(2), _01=STRONG) == [[(0,)], [(1,)]]
+
+
 def test_where_nothing_was_left_out_shares_are_counted():
     told = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1], [1, 1, 0]], bool)
     weight = np.array([3.0, 1.0, 4.0, 2.0])
@@ -113,3 +126,27 @@ def test_steps_are_instead_of_each_other_if_near_and_hardly_ever_both():
     ]
     assert [len(exclusive(0.0, both)) for both in range(0, 30, 3)] == expected
     assert {1, 2} == set(expected)
+
+
+@pytest.mark.parametrize("joint", range(2, 41, 2))
+def test_a_branch_has_no_step_that_is_mostly_told_without_the_others(joint):
+    """Of 40 tellings of a step, some tell another, too; the other branch has 40 as well."""
+    told = np.zeros((80, 3), bool)
+    told[:40, 0] = told[40:, 1] = True
+    told[:joint, 2] = True
+    units = [set(unit.branches) for unit in find_choices(told, np.full(3, 0.5), np.ones(80))]
+    joined = joint >= alternatives.JOINED * 40
+    assert ({(0, 2), (1,)} in units) == joined
+    assert ({(0,), (1,)} in units) == (not joined)
+
+
+def test_what_a_branch_is_rarely_told_with_is_not_done_with_it():
+    """One in ten of the declined had an offer; the others are hardly said to have had one."""
+    cases = [["ask", "decline"]] * 90 + [["ask", "decline", "offer declined"]] * 10
+    cases += [["ask", "approve", "pay"]] * 60
+    names = ["ask", "decline", "offer declined", "approve", "pay"]
+    outline = learn_outline([[names.index(step) for step in one] for one in cases], names)
+    steps = {step.name: number for number, step in enumerate(outline.steps)}
+    happened = outline.happened([steps["ask"], steps["decline"]])
+    assert happened[steps["offer declined"]] < 0.2
+    assert happened[steps["pay"]] == 0

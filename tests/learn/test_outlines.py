@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_outlines as naive
+from elision import readers
 from elision.learn import outline as learning
 from elision.learn.outline import learn_outline, same_beginnings
 from elision.values.outline import steps_told
@@ -285,6 +288,12 @@ def branched(branches, rng, omitted=0.0, count=150):
     return told
 
 
+def own_tellings(domain):
+    """The events of tellings that come with the package."""
+    corpus = readers.read(str(files("elision") / "data" / "tellings.jsonl"))
+    return corpus.domain(domain).events
+
+
 def numbered(told):
     names = sorted({step for one in told for step in one})
     return [[names.index(step) for step in one] for one in told], names
@@ -298,6 +307,29 @@ def test_long_branches_are_one_choice(branches, omitted):
     (choice,) = [unit for unit in outline.units if len(unit.branches) > 1]
     found = {tuple(outline.steps[step].name for step in branch) for branch in choice.branches}
     assert found == set(branches)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_branch_may_end_long_after_the_others(seed):
+    """Tea made in a pot is poured later on, when what is done with tea in a cup is long done."""
+    rng = np.random.default_rng(seed)
+    told = []
+    for number in range(90):
+        first, last = (["pot"], ["serve"]) if number % 3 == 0 else (["cup"], [])
+        done = ["fetch", "boil", *first, "water", "wait", "remove", *last, "drink"]
+        told.append([step for step in done if rng.random() < 0.9 or step in ("pot", "serve")])
+    outline = learn_outline(*numbered(told))
+    (choice,) = [unit for unit in units_of(outline) if len(unit) > 1]
+    assert choice == {("pot", "serve"), ("cup",)}
+
+
+def test_tea_in_a_pot_is_not_put_in_the_cup():
+    """None of the package's own tellings puts it in both."""
+    outline = learn_outline(*numbered(own_tellings("making tea")))
+    steps = {step.name: number for number, step in enumerate(outline.steps)}
+    told = [steps[name] for name in ("heat_water", "put_tea_in_pot", "pour_tea")]
+    assert outline.happened(told)[steps["put_tea_in_cup"]] == 0
+    assert outline.happened(told[:1])[steps["put_tea_in_cup"]] > 0.5
 
 
 def test_what_comes_instead_far_away_with_a_step_between_is_no_choice():

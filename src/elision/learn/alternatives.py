@@ -2,13 +2,14 @@
 
 That a step is untold can mean that it did not happen or that it was passed over. What tells the two
 apart is what was told instead, and what goes together: steps that exclude each other are branches
-of a choice; rare steps that are told together or not at all happen together. Where nothing tells
-them apart, silence is preferred, the less so the more silence that takes.
+of a choice; rare steps that are told together or not at all happen together; what is always told
+with something else is not passed over. Where nothing tells them apart, silence is preferred, the
+less so the more silence that takes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,13 @@ LEAST_CHANCE = 3.0
 
 JOINING = 0.6
 """Share of a branch's evidence with which a further step must exclude the other branches."""
+
+JOINED = 0.4
+"""Share of the tellings of a branch's step in which what joins the branch must be told, too.
+
+All steps of a branch are taken for done. What is told more seldom beside them was mostly not done,
+rather than passed over.
+"""
 
 TOGETHER = 0.75
 """Share of the tellings of either step that tell the other too, if they only happen together."""
@@ -55,6 +63,16 @@ SILENCE_UNITS = 10.0
 
 SILENCE_WEIGHT = 15.0
 """How alike steps are in being passed over: parameters of the Beta prior sum to this."""
+
+RELIABLE = 0.95
+"""Share of the tellings of another step from which on a step is known to be told when it is done.
+
+People who tell one thing in detail tell what belongs to it, too, and pass over both. So nearly all
+of them must tell it, and they must be many (171 if none of them leaves it out).
+"""
+
+DEVIATIONS = 3.0
+"""How many standard deviations below what is counted this share is taken to be."""
 
 UNTOLD = 0.5
 """Tellings that leave a step out, beside those counted: none is told so surely that it must be."""
@@ -103,7 +121,8 @@ def find_choices(
     if complete:
         return [_counted(branches, told, weight) for branches in units]
     silence = _usual_silence(units, told, weight)
-    return [fitted(branches, told, weight, silence) for branches in units]
+    rates = _reliable_rates(told, weight)
+    return [_bounded(fitted(unit, told, weight, silence), rates) for unit in units]
 
 
 def _counted(branches: tuple[tuple[int, ...], ...], told: Bools, weight: Floats) -> Choice:
@@ -142,7 +161,7 @@ def _branches(
     if ahead is not None:
         near |= ~_separated(both, expected, ahead)
     seldom = (both < INSTEAD * expected) & (expected >= LEAST_CHANCE)
-    excludes = np.where(seldom & near, evidence, 0.0)
+    excludes = np.where(seldom, evidence, 0.0)
     share = both / np.minimum.outer(alone, alone).clip(1e-12)
     rare = alone < total / 2
     together = (
@@ -152,7 +171,8 @@ def _branches(
         & np.logical_and.outer(rare, rare)
     )
     bundles = _bundles(together, place)
-    return _choices(bundles, excludes, both >= expected, place)
+    agrees = (both >= expected) & (both >= JOINED * np.maximum.outer(alone, alone))
+    return _choices(bundles, excludes, near, agrees, place)
 
 
 def _separated(both: Floats, expected: Floats, ahead: Floats) -> Bools:
@@ -196,19 +216,28 @@ def _bundles(together: Bools, place: Floats) -> list[tuple[int, ...]]:
 
 
 def _choices(
-    bundles: list[tuple[int, ...]], excludes: Floats, agrees: Bools, place: Floats
+    bundles: list[tuple[int, ...]],
+    excludes: Floats,
+    near: Bools,
+    agrees: Bools,
+    place: Floats,
 ) -> list[list[tuple[int, ...]]]:
-    """Bundles that exclude each other, strongest evidence first, as branches of one choice."""
+    """Bundles that exclude each other, strongest evidence first, as branches of one choice.
+
+    All their steps must exclude each other. That some of them are near each other is enough: the
+    steps of a branch may stand far apart.
+    """
     n = len(bundles)
     first = [bundle[0] for bundle in bundles]
-    apart = excludes[np.ix_(first, first)]
+    apart = np.where(near, excludes, 0.0)[np.ix_(first, first)]
     joins = agrees[np.ix_(first, first)]
     several = [number for number, bundle in enumerate(bundles) if len(bundle) > 1]
     for a in several:
         for b in range(n):
             for one, other in ((a, b), (b, a)):
-                apart[one, other] = excludes[np.ix_(bundles[one], bundles[other])].min()
-                joins[one, other] = agrees[np.ix_(bundles[one], bundles[other])].all()
+                cells = np.ix_(bundles[one], bundles[other])
+                apart[one, other] = excludes[cells].min() if near[cells].any() else 0.0
+                joins[one, other] = agrees[cells].all()
     np.fill_diagonal(apart, 0.0)
     np.fill_diagonal(joins, val=False)
     taken: set[int] = set()
@@ -237,7 +266,8 @@ def _choices(
 def _grow(branches: list[list[int]], apart: Floats, joins: Bools, taken: set[int]) -> None:
     """Add what excludes every branch, as a branch, or every branch but one, to that one.
 
-    It joins that one only if it is told with all of it at least as often as by chance.
+    It joins that one only if it agrees with all of it: if it is told with it at least as often as
+    by chance, and neither mostly without the other.
     """
     least = JOINING * LEAST_EVIDENCE
     while True:
@@ -298,6 +328,40 @@ def fitted(
         for c, s in zip(counts, shares, strict=True)
     )
     return Choice(branches, tuple(shares.tolist()), happens, telling)
+
+
+def _reliable_rates(told: Bools, weight: Floats) -> Floats:
+    """How often each step is told when it is done, at least; 0 where that is not known.
+
+    Whoever tells another step and always this one, too, did it, and hardly ever passes it over. The
+    share is Wilson's lower bound, the largest over all other steps.
+    """
+    alone = weight @ told
+    count = np.maximum(alone, 1e-9)[None, :]
+    share = (told * weight[:, None]).T @ told / count
+    square = DEVIATIONS**2 / count
+    spread = np.sqrt(square * (share * (1 - share)).clip(0) + square**2 / 4)
+    lower = (share + square / 2 - spread) / (1 + square)
+    np.fill_diagonal(lower, 0.0)
+    best = lower.max(axis=1)
+    return np.where(best >= RELIABLE, best, 0.0)
+
+
+def _bounded(choice: Choice, rates: Floats) -> Choice:
+    """A single step that is reliably told happens no oftener than that allows.
+
+    Of several steps, tellings themselves say how often all are left unsaid.
+    """
+    if sum(len(branch) for branch in choice.branches) > 1:
+        return choice
+    ((step,),), ((telling,),) = choice.branches, choice.telling
+    if telling >= rates[step]:
+        return choice
+    return replace(
+        choice,
+        happens=choice.happens * telling / float(rates[step]),
+        telling=((float(rates[step]),),),
+    )
 
 
 def _likelihood(

@@ -80,7 +80,7 @@ def _meanings(
     if "faded" in states:
         found.append(("faded", "not part of this telling"))
     if any(box.optional and box.state in (None, "faded") for box in steps):
-        found.append(("optional", "not always done"))
+        found.append(("optional", "perhaps not always done"))
     if "often unsaid" in marks:
         found.append(("words", "often unsaid: done, but seldom mentioned"))
     if AGAIN_SIGN in marks:

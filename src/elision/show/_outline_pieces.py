@@ -11,7 +11,7 @@ from elision.show import layout as layered
 from elision.show._boxes import PLAIN, Text
 from elision.show._outline_shapes import Frame, Link, Piece, along, straight
 from elision.show.words import percent, width
-from elision.values.outline_reading import SURE
+from elision.values.outline_reading import is_always_done
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,7 +88,7 @@ class Builder:
             return ()
         (unit,) = block.units
         branches = self._branches[unit]
-        always = self._sheet.outline.units[unit].happens >= SURE
+        always = is_always_done(self._sheet.outline, unit)
         if len(branches) == 1 and (len(branches[0]) == 1 or always):
             return branches[0]
         return ()
@@ -112,7 +112,9 @@ class Builder:
     def _unit(self, unit: int, room: float) -> Piece:
         """A choice, or steps that happen all or none."""
         branches = self._branches[unit]
-        happens = self._sheet.outline.units[unit].happens
+        # None where it is always done: then there is nothing to say of it.
+        always = is_always_done(self._sheet.outline, unit)
+        happens = None if always else self._sheet.outline.units[unit].happens
         if len(branches) == 1:
             chain = _chain(self._boxes(branches[0]), room - 2 * INSIDE)
             return self._framed("together", chain, happens=happens)
@@ -178,17 +180,17 @@ class Builder:
         whole = _together(moved, max(lane.width for lane in lanes), y)
         return replace(whole, texts=(*whole.texts, *texts))
 
-    def _framed(self, kind: FrameKind, inside: Piece, happens: float = 1.0) -> Piece:
-        """A piece in a light frame with a label."""
-        optional = happens < SURE
+    def _framed(self, kind: FrameKind, inside: Piece, happens: float | None = None) -> Piece:
+        """A piece in a light frame with a label, dashed if it only sometimes happens, so often."""
         label = MEANINGS[kind]
-        if kind == "choice" and optional:
+        if kind == "choice" and happens is not None:
             label += ", or none"
         wide = max(inside.width, width(label, PLAIN)) + 2 * INSIDE
         high = inside.height + LABEL + 1.6 * INSIDE
         text = Text(INSIDE, round(INSIDE * 0.6 + PLAIN * 0.93, 1), label, "caption")
         moved = inside.moved((wide - inside.width) / 2, LABEL + INSIDE * 0.6)
-        tip = f"{label} (done in {percent(happens)} of the courses)" if optional else label
+        optional = happens is not None
+        tip = label if happens is None else f"{label} (done in {percent(happens)} of the courses)"
         frame = Frame(kind, 0.0, 0.0, wide, high, inside.steps, optional, (text,), tip)
         return replace(moved, width=wide, height=high, frames=(frame, *moved.frames), broken=False)
 

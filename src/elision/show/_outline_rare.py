@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from elision.show._outline_rows import Aside
 from elision.show.words import TIED, percent
-from elision.values.outline_reading import MAIN, SURE
+from elision.values.outline_reading import MAIN, SURE, parts_before
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,16 +98,8 @@ def _between(outline: Outline, unit: int, elements: Sequence[Sequence[int]]) -> 
     low, high = max(after, default=0), min(before, default=len(elements) - 1)
     if low == high:
         return low, True
-    here = _place(outline, [unit])
-    for at in range(low + 1, high):
-        if _place(outline, elements[at]) > here:
-            return at, False
-    return high, False
-
-
-def _place(outline: Outline, units: Sequence[int]) -> float:
-    places = [outline.steps[step].place for unit in units for step in outline.units[unit].steps]
-    return sum(places) / len(places) if places else 0.0
+    # Start and end are elements, too.
+    return 1 + parts_before(outline, unit, elements[1:-1]), False
 
 
 def _aside(

@@ -29,7 +29,7 @@ class StepBox:
     ink
         How strongly it is drawn, from 0 to 1.
     optional
-        Whether its outline is dashed: it is not always done.
+        Whether its outline is dashed: it is perhaps not always done.
     state, lines
         What it is for the telling laid over, and the places that tell it, counted from 1.
     """

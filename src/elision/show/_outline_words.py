@@ -20,7 +20,7 @@ from elision.show.words import (
     width,
     wrapped,
 )
-from elision.values.outline_reading import OFTEN, SURE
+from elision.values.outline_reading import OFTEN, SURE, is_always_done
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,11 +62,12 @@ class Sheet:
         self._tips: dict[int, str] = {}
         self.happens = [0.0] * len(outline.steps)
         self.optional = [False] * len(outline.steps)
-        for unit in outline.units:
+        self._always = [is_always_done(outline, unit) for unit in range(len(outline.units))]
+        for unit, always in zip(outline.units, self._always, strict=True):
             for branch, share in zip(unit.branches, unit.shares, strict=True):
                 for step in branch:
                     self.happens[step] = unit.happens * share
-                    self.optional[step] = len(unit.steps) == 1 and unit.happens < SURE
+                    self.optional[step] = len(unit.steps) == 1 and not always
 
     def ink(self, steps: Iterable[int]) -> float:
         """How strongly steps are drawn: by how often the most told of them is."""
@@ -78,7 +79,8 @@ class Sheet:
         """What stands below the label."""
         if self.laid is not None:
             return self._telling_marks(step, self.laid)
-        often = self.outline.steps[step].told < SELDOM_TOLD and self.happens[step] >= SURE
+        seldom = self.outline.steps[step].told < SELDOM_TOLD and self.happens[step] >= SURE
+        often = seldom and self._always[self.outline.unit_of[step]]
         return [("often unsaid", "more")] if often else []
 
     def _again(self, step: int) -> bool:

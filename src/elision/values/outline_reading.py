@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from elision.values.outline import Outline, Step, Unit
 
 MAIN = 0.2
@@ -15,6 +17,9 @@ MAIN = 0.2
 
 SURE = 0.8
 """Probability from which on words take something for certain."""
+
+NEARLY_ALL = 0.95
+"""Share of tellings from which on words say nothing of those that do not tell a step."""
 
 FEW = 2
 """Lines above that a step may come before or after, that are named at most."""
@@ -60,6 +65,18 @@ def is_main(outline: Outline, unit: int) -> bool:
     return one.happens >= SURE or max(outline.steps[s].told for s in one.steps) >= MAIN
 
 
+def is_always_done(outline: Outline, unit: int) -> bool:
+    """Whether words and pictures take a unit for done, whatever is told.
+
+    Steps are if they were done where they are not told; that they mostly are done says less, as
+    that counts those who tell them. Of a choice, it is that something of it is mostly done.
+    """
+    one = outline.units[unit]
+    if len(one.branches) > 1:
+        return one.happens >= SURE
+    return all(outline.steps[s].told >= NEARLY_ALL or outline.unsaid[s] >= SURE for s in one.steps)
+
+
 def lines(outline: Outline) -> list[Line]:
     """The lines of an outline, without its title.
 
@@ -72,7 +89,7 @@ def lines(outline: Outline) -> list[Line]:
     seldom: dict[int, list[int]] = {}
     for unit in units:
         if unit not in main:
-            seldom.setdefault(_part_before(outline, unit, parts), []).append(unit)
+            seldom.setdefault(parts_before(outline, unit, parts), []).append(unit)
     found = _sometimes(outline, seldom.get(0, []), "sometimes first: ", 0)
     for number, part in enumerate(parts, start=1):
         found += _item(outline, number, part)
@@ -139,7 +156,7 @@ def _sentence(outline: Outline, step: int) -> str:
 def described(step: Step, unsaid: float) -> str:
     """A step, how often it is told, and what that it is not told means."""
     notes = [f"{step.told:.0%}"]
-    if step.told < 0.95:
+    if step.told < NEARLY_ALL:
         if unsaid >= SURE:
             notes.append("otherwise unsaid")
         elif unsaid <= 1 - SURE:
@@ -264,7 +281,7 @@ def _unit(
         head = "together: " if len(one.steps) > 1 else ""
         words = head + _plain(outline, unit) + aside
         return [Line(number, indent, words, (unit,), tuple(one.steps))]
-    heading = "one of" if one.happens >= SURE else "one of, or none"
+    heading = "one of" if is_always_done(outline, unit) else "one of, or none"
     found = [Line(number, indent, heading + aside, (unit,))]
     for branch in one.branches:
         told = ", then ".join(
@@ -274,12 +291,26 @@ def _unit(
     return found
 
 
-def _part_before(outline: Outline, unit: int, parts: list[list[int]]) -> int:
-    """How many parts a unit comes after, by its order with all of them."""
+def parts_before(outline: Outline, unit: int, parts: Sequence[Sequence[int]]) -> int:
+    """How many parts a unit comes after, by its order with all units of all parts.
+
+    Between what the outline itself says to come before and after it, it stands where that is
+    likeliest: how often the one was told before the other counts, not how far on in tellings.
+    """
     logs = np.log(outline.ahead)
-    after = np.array([0.0, *(logs[part, unit].sum() for part in parts)]).cumsum()
-    before = np.array([*(logs[unit, part].sum() for part in parts), 0.0])[::-1].cumsum()[::-1]
-    return int(np.argmax(after + before))
+    after = np.array([0.0, *(logs[list(part), unit].sum() for part in parts)]).cumsum()
+    before = np.array([*(logs[unit, list(part)].sum() for part in parts), 0.0])
+    fits = after + before[::-1].cumsum()[::-1]
+    first = max(
+        (k + 1 for k, part in enumerate(parts) if outline.order[list(part), unit].any()), default=0
+    )
+    last = min(
+        (k for k, part in enumerate(parts) if outline.order[unit, list(part)].any()),
+        default=len(parts),
+    )
+    # Where it comes after some of a part and before others, it stands before or after that part.
+    first, last = min(first, last), max(first, last)
+    return first + int(np.argmax(fits[first : last + 1]))
 
 
 def _sometimes(outline: Outline, units: list[int], head: str, indent: int) -> list[Line]:
