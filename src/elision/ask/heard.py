@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from types import EllipsisType
@@ -264,6 +265,22 @@ def name_of(item: Item) -> str:
     if isinstance(item, Mapping):
         return max(item, key=lambda event: item[event])
     return "?" if item is None else "..."
+
+
+def surely(item: Observation) -> Observation:
+    """Return an item that is one event rather than not as that event, and any other as it was.
+
+    What the weights leave over to one is that it is none of them: they say so of sentences.
+
+    Examples
+    --------
+    >>> surely({"wash hair": 0.8, "rinse": 0.15}), surely({"wait": 0.36, "pour": 0.06})
+    ('wash hair', {'wait': 0.36, 'pour': 0.06})
+    """
+    if not isinstance(item, Mapping) or not item:
+        return item
+    likeliest = name_of(item)
+    return likeliest if 2 * item[likeliest] > max(1.0, math.fsum(item.values())) else item
 
 
 def impossible() -> InputError:

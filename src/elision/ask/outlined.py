@@ -3,7 +3,8 @@
 A script made from an outline has its states in one order, where the outline may leave it open.
 Whether a step happened depends only on what was told of its unit; where, on the order of all units.
 For questions about states, what was told is put into the script's order first, and the answers
-back into the order of the telling.
+back into the order of the telling. What is one event rather than not was told as that event: else
+an answer would name it as told, and as unsaid, too.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from elision.ask import posterior as _posterior
 from elision.ask.between import Story, Unsaid
 from elision.ask.engine import checks
 from elision.ask.engine.unfinished import prefix_log_prob
-from elision.ask.heard import hear, hear_all, name_of, single
+from elision.ask.heard import hear, hear_all, name_of, single, surely
 from elision.ask.joint import Course
 from elision.values.observations import Packer
 from elision.values.outline import steps_told
@@ -130,7 +131,7 @@ def _posterior_of(script: Script, items: Sequence[Observation]) -> StatePosterio
 
 def _in_order(script: Script, items: Sequence[Observation]) -> tuple[list[Observation], list[int]]:
     """What was told, in the order of the script's states, and where each stood."""
-    Packer(script.events).pack([items])  # complains of what is no observation
+    items = _surely(script, items)
     outline = _outline(script)
     steps = steps_told(outline, [_event(item) for item in items])
     # An event without a step, or a gap, stays behind what it was told after.
@@ -140,6 +141,11 @@ def _in_order(script: Script, items: Sequence[Observation]) -> tuple[list[Observ
         keys.append(last)
     order = sorted(range(len(items)), key=lambda index: keys[index])
     return [items[index] for index in order], order
+
+
+def _surely(script: Script, items: Sequence[Observation]) -> list[Observation]:
+    Packer(script.events).pack([items])  # complains of what is no observation
+    return [surely(item) for item in items]
 
 
 def _outline(script: Script) -> Outline:
@@ -163,7 +169,7 @@ def _story(
     finished: bool,
 ) -> Story:
     min_probability = checks.probability(min_probability, "min_probability")
-    outline = _outline(script)
+    outline, items = _outline(script), _surely(script, items)
     steps = steps_told(outline, [_event(item) for item in items])
     if all(isinstance(item, str) for item in items):
         at = silences(outline, steps)
