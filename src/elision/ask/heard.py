@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from types import EllipsisType
@@ -14,7 +13,7 @@ from elision.ask.engine.checks import MOST_CELLS
 from elision.errors import InputError, relocated, shown
 from elision.values.corpus import Corpus
 from elision.values.narrative import NO_EVENTS_HINT, Narrative
-from elision.values.observations import Packer, short
+from elision.values.observations import Packer, short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -267,20 +266,16 @@ def name_of(item: Item) -> str:
     return "?" if item is None else "..."
 
 
-def surely(item: Observation) -> Observation:
-    """Return an item that is one event rather than not as that event, and any other as it was.
-
-    What the weights leave over to one is that it is none of them: they say so of sentences.
+def label_of(item: Item) -> str:
+    """How an item is shown where it is a fact: with a ? if it may as well be another event.
 
     Examples
     --------
-    >>> surely({"wash hair": 0.8, "rinse": 0.15}), surely({"wait": 0.36, "pour": 0.06})
-    ('wash hair', {'wait': 0.36, 'pour': 0.06})
+    >>> label_of({"wash hair": 0.8, "rinse": 0.1}), label_of({"wait": 0.36, "pour": 0.06})
+    ('wash hair', 'wait?')
     """
-    if not isinstance(item, Mapping) or not item:
-        return item
-    likeliest = name_of(item)
-    return likeliest if 2 * item[likeliest] > max(1.0, math.fsum(item.values())) else item
+    unsure = isinstance(item, Mapping) and isinstance(surely(item), Mapping)
+    return f"{name_of(item)}?" if unsure else name_of(item)
 
 
 def impossible() -> InputError:

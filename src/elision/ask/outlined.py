@@ -21,9 +21,9 @@ from elision.ask import posterior as _posterior
 from elision.ask.between import Story, Unsaid
 from elision.ask.engine import checks
 from elision.ask.engine.unfinished import prefix_log_prob
-from elision.ask.heard import hear, hear_all, name_of, single, surely
+from elision.ask.heard import hear, hear_all, label_of, name_of, single
 from elision.ask.joint import Course
-from elision.values.observations import Packer
+from elision.values.observations import Packer, surely
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _story(
     if not finished:
         at[-1] = 0.0  # what comes after the last event is still to come
     return Story(
-        tuple(name_of(item) for item in items),
+        tuple(label_of(item) for item in items),
         tuple(_unsaid(outline, row, max(min_probability, 1e-12)) for row in at),
         tuple(nothing_unsaid(outline, steps, at).tolist()),
         log_prob,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from elision import text
 from elision.errors import UnknownEventError
-from elision.values.observations import short
+from elision.values.observations import short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from elision.values.script import Script
 
 NEAREST = 3
-"""Events that are named as the nearest to a sentence that stands for none."""
+"""Events that are named: as nearest to a sentence that stands for none, as what one may be."""
+
+LEAST = 0.05
+"""What a sentence is less probably is not named."""
 
 
 class Taken(NamedTuple):
@@ -24,6 +27,7 @@ class Taken(NamedTuple):
 
     A sentence that tells several things stands here several times, and one that tells nothing that
     the script knows has no event. ``denied`` is whether it says that something did not happen.
+    ``others`` are what else it may be, with their shares, where it is uncertain.
     """
 
     position: int
@@ -31,6 +35,27 @@ class Taken(NamedTuple):
     event: str | None
     share: float
     denied: bool = False
+    others: tuple[tuple[str, float], ...] = ()
+    uncertain: bool = False
+
+    @property
+    def meant(self) -> str:
+        """What it is taken for, in words.
+
+        Examples
+        --------
+        >>> Taken(0, "Get it.", "get soap", 0.3, False, (("get towel", 0.2),), True).meant
+        'uncertain: get soap (30%) or get towel (20%)'
+        """
+        if self.event is None:
+            denied = "says that something did not happen, left out"
+            return denied if self.denied else "unknown, left out"
+        *first, last = (
+            f"{event} ({share:.0%})" for event, share in ((self.event, self.share), *self.others)
+        )
+        if not self.uncertain:
+            return last
+        return f"uncertain: {' or '.join(filter(None, [', '.join(first), last]))}"
 
 
 class Part(NamedTuple):
@@ -80,6 +105,18 @@ def parts(script: Script, sentence: str) -> list[Part]:
 
 def _likeliest(weights: Mapping[str, float]) -> str:
     return max(weights, key=lambda event: weights[event])
+
+
+def candidates(weights: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return what a sentence may stand for, a few events with their shares, likeliest first.
+
+    Examples
+    --------
+    >>> candidates({"pour": 0.06, "wait": 0.36, "close": 0.02})
+    [('wait', 0.36), ('pour', 0.06)]
+    """
+    first, *others = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:NEAREST]
+    return [first, *(one for one in others if one[1] >= LEAST)]
 
 
 def _heard(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
@@ -133,8 +170,22 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
             continue
         for part in parts(script, item):
             for weights in part.heard:
-                event = _likeliest(weights)
-                found.append(Taken(position, part.words, event, float(weights[event])))
+                likely = candidates(weights)
+                if isinstance(surely(weights), str):
+                    likely, uncertain = likely[:1], False
+                else:
+                    uncertain = True
+                (event, share), *others = likely
+                found.append(
+                    Taken(
+                        position,
+                        part.words,
+                        event,
+                        float(share),
+                        others=tuple((other, float(weight)) for other, weight in others),
+                        uncertain=uncertain,
+                    )
+                )
             if not part.heard:
                 found.append(Taken(position, part.words, None, 0.0, part.denied))
     return found
