@@ -461,3 +461,19 @@ def test_the_next_command_can_be_typed_as_it_is_shown(monkeypatch, tmp_path, cal
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [called.format(here=tmp_path), "demo"])
     assert _command() == said
+
+
+def test_a_slash_at_the_end_means_a_folder(elision):
+    write("one.jsonl", TELLINGS)
+    status, out, err = elision("learn", "one.jsonl", "-o", "help/", "--title", "at the door")
+    assert (status, err) == (0, "")
+    assert [*map(str, Path("help").iterdir())] == ["help/at-the-door.json"]
+    assert elision("learn", "one.jsonl", "-o", "deep/er.json/")[0] == 0
+    assert Path("deep/er.json/script.json").is_file()
+    status, out, err = elision("learn", "one.jsonl", "-o", "one.jsonl/")
+    assert (status, out) == (2, "")
+    assert err == "elision: one.jsonl: this is a file, expected a folder\n"
+    status, out, err = elision("learn", "one.jsonl", "-o", "stream/", "--follow")
+    assert status == 2
+    assert "a folder came, expected a file for the script" in err
+    assert not Path("stream").exists()

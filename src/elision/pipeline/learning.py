@@ -125,6 +125,7 @@ def learn_domains(
     source: str = "-",
     only: str | None = None,
     title: str | None = None,
+    folder: bool = False,
     types: HandTypes | None = None,
     method: str,
     settings: Mapping[str, Any],
@@ -135,18 +136,18 @@ def learn_domains(
     """Learn and save a script for each domain, or for one ``only``.
 
     Narratives of raw sentences are turned into events first, and what does that is saved with the
-    script. With one domain ``output`` is the script's file, with several a folder. Progress of a
-    search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
-    and complains of progress with other narratives or settings unless ``restart`` is set.
-    ``source`` is the file that the corpus came from, which is not overwritten. A single domain is
-    called by its ``title``, if there is one. ``types`` say by hand which sentence tells which
-    event. Of several domains, those that fail are reported when the others are learned. Inside
-    ``with on(client)`` several domains are learned on the cluster, and of a single one the passes
-    over its narratives are done there.
+    script. With one domain ``output`` is the script's file, with several, or if ``folder`` says so,
+    a folder. Progress of a search is kept beside each script and deleted when all are complete;
+    ``resume`` goes on from it, and complains of progress with other narratives or settings unless
+    ``restart`` is set. ``source`` is the file that the corpus came from, which is not overwritten.
+    A single domain is called by its ``title``, if there is one. ``types`` say by hand which
+    sentence tells which event. Of several domains, those that fail are reported when the others are
+    learned. Inside ``with on(client)`` several domains are learned on the cluster, and of a single
+    one the passes over its narratives are done there.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
-    paths = titled_paths(output, corpus.domains, tuple(parts), source, title)
+    paths = titled_paths(output, corpus.domains, tuple(parts), source, title, folder=folder)
     if current().remote and len(parts) > 1:
         how = How(method, settings, types)
         with progress_bar(console) as bar:
@@ -399,32 +400,44 @@ def titled_paths(
     chosen: tuple[str, ...],
     source: str,
     title: str | None,
+    *,
+    folder: bool = False,
 ) -> dict[str, Path]:
     """Where the script of each domain goes, a single one by its title if it has one."""
     if not title:
-        return output_paths(output, domains, chosen, source)
+        return output_paths(output, domains, chosen, source, folder=folder)
     if len(chosen) != 1:
         problem = f"a title came for {len(chosen)} domains, expected one domain"
         raise InputError(problem, hint="name one with --domain, or leave the title away")
-    return {chosen[0]: output_paths(output, (title,), (title,), source)[title]}
+    return {chosen[0]: output_paths(output, (title,), (title,), source, folder=folder)[title]}
 
 
 def output_paths(
-    output: Path, domains: tuple[str, ...], chosen: tuple[str, ...], source: str
+    output: Path,
+    domains: tuple[str, ...],
+    chosen: tuple[str, ...],
+    source: str,
+    *,
+    folder: bool = False,
 ) -> dict[str, Path]:
-    """Where the script of each chosen domain goes: a file can be written there."""
+    """Where the script of each chosen domain goes: a file can be written there.
+
+    ``folder`` says that the output is a folder, also for one domain and whatever its name is.
+    """
     where = shown_path(output)
     try:
-        if len(chosen) == 1 and not output.is_dir():
+        if len(chosen) == 1 and not folder and not output.is_dir():
             if not output.parent.is_dir():
                 raise InputError(
                     f"no folder {shown_path(output.parent)!r} to write to", where=where
                 )
             paths = {chosen[0]: output}
         else:
-            named = output.suffix.lower() == ".json"
+            named = output.suffix.lower() == ".json" and not folder
             if not output.is_dir() and (named or output.exists()):
                 is_file = "is a file" if output.exists() else "is named as a file"
+                if len(chosen) == 1:
+                    raise InputError("this is a file, expected a folder", where=where)
                 raise InputError(
                     f"{len(chosen)} domains came and the output {is_file}, expected a folder",
                     where=where,
