@@ -80,16 +80,22 @@ def test_each_sentence_is_shown_with_what_it_is_taken_for(script):
 
 def test_what_did_not_happen_is_not_told(script):
     denied = "I did not open the door"
-    message = f"event 1: '{denied}' says that something did not happen"
-    for ask in (script.next, script.align, script.between):
-        with pytest.raises(el.UnknownEventError, match=message):
-            ask(["he heard the bell", denied])
-    heard = hear(script, ["he heard the bell", denied], unknown="ignore")
-    assert heard.positions == [0]
-    assert list(heard.ignored) == [(1, denied)]
+    first = "he heard the bell"
+    for ask in (script.next, script.posterior):
+        assert str(ask([first, denied])) == str(ask([first]))
+    assert script.order([first, denied]).events == script.order([first]).events
+    assert script.fill([first, denied, None])[0].answers == script.fill([first, None])[0].answers
+    for unknown in ("ignore", "error"):
+        heard = hear(script, [first, denied], unknown=unknown)
+        assert heard.positions == [0]
+        assert list(heard.ignored) == []
+        assert heard.denied == {event for event in script.events if "open" in event}
     (taken,) = taken_for(script, [denied])
     assert taken[:5] == (0, denied, None, 0.0, True)
-    assert script.score([denied], samples=10).flags[0].kind == "unknown"
+    assert script.score([first, denied], samples=10) == script.score([first], samples=10)
+    follow = script.follow()
+    follow.tell_all([first, denied])
+    assert (follow.now().unknown, len(follow.told)) == ((), 1)
 
 
 def test_of_a_sentence_only_what_happened_is_told(script):
@@ -179,3 +185,60 @@ def test_no_alarm_rests_on_a_weak_match(vague):
     weakly.tell_all(["he walked", "something vague"])
     assert "open door" not in {one.event for one in weakly.finish().alarms}
     assert weakly.story() == vague.between(["he walked", "something vague"])
+
+
+@pytest.fixture(scope="module")
+def bath():
+    told = [["wash my hair", "cook the meal", "shave my legs", "dry the floor", "leave"]] * 6
+    told += [["wash my hair", "cook the meal", "dry the floor", "leave"]] * 2
+    extractor = el.EventExtractor("wordnet")
+    learned = el.ScriptLearner().fit(extractor.fit_transform(told)).script_
+    return learned.annotated(extractor=extractor.to_dict())
+
+
+def event_of(script, sentence):
+    (one,) = taken_for(script, [sentence])
+    return one.event
+
+
+def test_each_item_of_a_list_is_an_event_if_it_is_surely_another(bath):
+    for told in (
+        "Wash your hair, cook, shave and dry the floor.",
+        "wash your hair, cook, shave, dry the floor",
+        "I washed my hair, then cooked it, shaved and dried the floor",
+    ):
+        events = [event_of(bath, one) for one in ("I wash", "I cook", "I shave", "I dry it")]
+        assert [one.event for one in taken_for(bath, [told])] == events
+    assert len(taken_for(bath, ["wash your hair, face and feet"])) == 1
+
+
+def test_what_was_done_without_something_is_heard_and_that_is_denied(bath):
+    wash, dry = event_of(bath, "wash my hair"), event_of(bath, "dry the floor")
+    for told in (
+        "Without washing my hair I dried the floor.",
+        "Dry the floor without washing hair.",
+    ):
+        heard = hear(bath, [told])
+        assert [max(one, key=one.get) for one in heard.items] == [dry]
+        assert heard.denied == {wash}
+    assert not hear(bath, ["don't dry the floor without washing my hair"]).denied & {wash}
+
+
+def test_what_is_said_not_to_have_happened_is_not_unsaid(bath):
+    wash = event_of(bath, "wash my hair")
+    told = ["cook the meal", "leave"]
+    denied = [*told[:1], "I did not wash my hair", *told[1:]]
+
+    def unsaid(story):
+        return {step.event for gap in story.unsaid for step in gap}
+
+    assert wash in unsaid(bath.between(told))
+    assert unsaid(bath.between(denied)) == unsaid(bath.between(told)) - {wash}
+    assert bath.between_many([denied])[0].unsaid == bath.between(denied).unsaid
+    assert wash not in {step.state for step in bath.align(denied).steps}
+    places = bath.missing(denied, min_probability=0).places
+    assert wash not in {one.event for place in places for one in place}
+    follow = bath.follow()
+    follow.tell_all(denied)
+    (skipped,) = (one for one in follow.finish().skipped if one.event == wash)
+    assert skipped.done == 0

@@ -220,6 +220,7 @@ class _State(NamedTuple):
     deviations: tuple[OutOfOrder, ...]
     unknown: tuple[str, ...]
     perhaps: frozenset[str]
+    denied: frozenset[str]
     chances: NDArray[np.float64]
     passed: NDArray[np.float64]
     progress: float = 0.0
@@ -269,7 +270,9 @@ class Follower:
         first, passing = first_filter(script), Passing.of(self._outline)
         chances = _chances(first)
         passed = self._passed(passing, chances)
-        self._states = [_State(0, first, passing, (), (), frozenset(), chances, passed)]
+        self._states = [
+            _State(0, first, passing, (), (), frozenset(), frozenset(), chances, passed)
+        ]
         self._told: list[Observation] = []
         self._finished = False
 
@@ -304,7 +307,8 @@ class Follower:
             raise InputError("the telling is finished", hint="undo() takes that back")
         heard = hear(self._script, [item], unknown=self._unknown)
         state = self._states[-1]
-        if not heard.items:
+        state = state._replace(denied=state.denied | heard.denied)
+        if heard.ignored:
             state = state._replace(unknown=(*state.unknown, name_of(item)))
         told = single(heard, "follow")
         for one in told:
@@ -441,12 +445,13 @@ class Follower:
             alarm = alarm and outline.steps[step].event not in state.perhaps
             if not alarm and passed[step] * expected < LEAST:
                 continue
+            done = 0.0 if outline.steps[step].event in state.denied else happened[step]
             found.append(
                 Skipped(
                     outline.steps[step].event,
                     outline.steps[step].name,
                     float(passed[step]),
-                    float(passed[step] * happened[step]),
+                    float(passed[step] * done),
                     alarm,
                     float(outline.told_shares[step]),
                     self._after_it(step, passing) if alarm else None,

@@ -69,9 +69,12 @@ def between(
       (close door, 97%)
     """
     ways = checks.whole(ways, "ways", maximum=checks.MOST_WAYS)
-    items = single(hear(script, narrative, unknown=unknown), "between")
+    heard = hear(script, narrative, unknown=unknown)
+    items = single(heard, "between")
     whole = script.log_probs([items])[0] if finished else prefix_log_prob(script, items)
-    return _story(script, items, float(whole), min_probability, ways, finished=finished)
+    return _story(
+        script, items, float(whole), min_probability, ways, finished=finished, denied=heard.denied
+    )
 
 
 def between_many(
@@ -82,11 +85,12 @@ def between_many(
     min_probability: float = 0.05,
 ) -> list[Story]:
     """Tell what happened unsaid in each of many narratives."""
-    heard = [single(one, "between") for one in hear_all(script, narratives, unknown=unknown)]
-    log_probs = script.log_probs(heard).tolist()
+    heard = hear_all(script, narratives, unknown=unknown)
+    told = [single(one, "between") for one in heard]
+    log_probs = script.log_probs(told).tolist()
     return [
-        _story(script, *one, min_probability, 0, finished=True)
-        for one in zip(heard, log_probs, strict=True)
+        _story(script, items, whole, min_probability, 0, finished=True, denied=one.denied)
+        for items, whole, one in zip(told, log_probs, heard, strict=True)
     ]
 
 
@@ -104,10 +108,12 @@ def align(
     heard = hear(script, narrative, unknown=unknown)
     items, order = _in_order(script, single(heard, "align"))
     found = _align.align(_align.able(script, items), items, finished=finished)
+    denied = {step.name for step in _outline(script).steps if step.event in heard.denied}
     places = [heard.positions[index] for index in order]
     steps = [
         step if step.position is None else replace(step, position=places[step.position])
         for step in found.steps
+        if step.event is not None or step.state not in denied
     ]
     steps += [_align.Step(name, None, place, 1.0, 0.0) for place, name in heard.ignored]
     return replace(found, steps=tuple(steps))
@@ -167,6 +173,7 @@ def _story(
     ways: int,
     *,
     finished: bool,
+    denied: frozenset[str] = frozenset(),
 ) -> Story:
     min_probability = checks.probability(min_probability, "min_probability")
     outline, items = _outline(script), _surely(script, items)
@@ -179,6 +186,7 @@ def _story(
         at[:, [s for item, s in sure if isinstance(item, str) and s is not None]] = 0.0
     if not finished:
         at[-1] = 0.0  # what comes after the last event is still to come
+    at[:, [k for k, step in enumerate(outline.steps) if step.event in denied]] = 0.0
     return Story(
         tuple(label_of(item) for item in items),
         tuple(_unsaid(outline, row, max(min_probability, 1e-12)) for row in at),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +13,7 @@ from elision.values.observations import short, surely
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.values.observations import Observation
+    from elision.text.prose import Said
     from elision.values.script import Script
 
 NEAREST = 3
@@ -20,6 +21,10 @@ NEAREST = 3
 
 LEAST = 0.05
 """What a sentence is less probably is not named."""
+
+
+_WITHOUT = re.compile(r"^\W*without\s+", re.IGNORECASE)
+_COMMA = re.compile(r"\s*,\s*(?:(?:and|then|and then)\s+)?", re.IGNORECASE)
 
 
 class Taken(NamedTuple):
@@ -61,46 +66,49 @@ class Taken(NamedTuple):
 class Part(NamedTuple):
     """A sentence or a part of it, and what it may stand for: weights by event, none if nothing.
 
-    ``denied`` is whether it says that something did not happen.
+    ``denied`` is whether it says that something did not happen, and ``denies`` the event that did
+    not, if it is surely one of the script's.
     """
 
     words: str
     heard: tuple[Mapping[str, float], ...]
     denied: bool = False
-
-
-def observations(script: Script, sentences: Iterable[str]) -> list[Observation]:
-    """Turn sentences into what a script can be asked about, if it was learned from some.
-
-    Each becomes weights of the events that it may stand for: several, where it tells several
-    things, and none at all if it stands for none of the script's events.
-    """
-    return [one for sentence in sentences for part in parts(script, sentence) for one in part.heard]
+    denies: str | None = None
 
 
 def parts(script: Script, sentence: str) -> list[Part]:
     """Return a sentence with what it may stand for, or its parts where it tells several things.
 
     It is cut as running text is, where two parts or more stand for different events, or where some
-    of it is denied. That something did not happen is no telling of it, unless that is how the event
-    is told: "do not open the oven".
+    of it is denied; and at the commas of a list where each item is surely another event. That
+    something did not happen is no telling of it, unless that is how the event is told: "do not open
+    the oven".
     """
     if script.extractor is None:
         return []
     said = [part for part in text.prose.said(sentence) if part.kind != "remark"]
     if len(said) == 1 and said[0].kind == "denied":
-        return [Part(sentence, _denied(script, sentence), denied=True)]
-    found = [
-        Part(part.words, _denied(script, part.words), denied=True)
-        if part.kind == "denied"
-        else Part(part.words, _heard(script, part.meant))
-        for part in said
-        if len(said) > 1
-    ]
-    events = {_likeliest(one) for part in found for one in part.heard}
-    if len(events) > 1 or any(part.denied for part in found):
-        return found
+        return [_denial(script, sentence)]
+    # The noun that "it" stands for may make a part too like the one that named it.
+    for meant in (True, False):
+        found = [found for part in said for found in _parts(script, part, meant=meant)]
+        events = {_likeliest(one) for part in found for one in part.heard}
+        if len(events) > 1 or any(part.denied for part in found):
+            return found
     return [Part(sentence, _heard(script, sentence))]
+
+
+def _parts(script: Script, said: Said, *, meant: bool) -> list[Part]:
+    if said.kind == "denied":
+        return [_denial(script, said.words)]
+    items = [item for item in _COMMA.split(said.words) if item]
+    if len(items) > 1 and all(text.parse.parse(item).verb for item in items):
+        listed = [Part(item, _heard(script, item)) for item in items]
+        events = [surely(one) for part in listed for one in part.heard]
+        names = {event for event in events if isinstance(event, str)}
+        if len(names) == len(events) == len(items):
+            return listed
+    return [Part(said.words, _heard(script, said.meant if meant else said.words))]
 
 
 def _likeliest(weights: Mapping[str, float]) -> str:
@@ -131,11 +139,11 @@ def _heard(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
     return tuple(one for one in weights if one)
 
 
-def _denied(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
-    """What a denial may stand for: events that most of their own sentences tell as denials."""
-    heard = _heard(script, words)
+def _denial(script: Script, words: str) -> Part:
+    """A denial, and what it may stand for: events that most of their own sentences so tell."""
+    heard = _heard(script, _WITHOUT.sub("", words))
     if script.extractor is None or not heard:
-        return ()
+        return Part(words, (), denied=True)
     events = {event for one in heard for event in one}
     so_told = {
         kind.name
@@ -145,7 +153,9 @@ def _denied(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
         and 2 * sum(map(text.prose.is_denied, kind.sentences)) > len(kind.sentences)
     }
     weights = ({event: one[event] for event in one if event in so_told} for one in heard)
-    return tuple(one for one in weights if one)
+    told = tuple(one for one in weights if one)
+    denied = None if told else surely(heard[0])
+    return Part(words, told, denied=True, denies=denied if isinstance(denied, str) else None)
 
 
 def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
@@ -193,10 +203,6 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
 
 def unknown_sentence(script: Script, sentence: str, where: str) -> UnknownEventError:
     """Return the complaint about a sentence that stands for none of the script's events."""
-    hint = "unknown='ignore' leaves such sentences out"
-    if any(part.denied for part in parts(script, sentence)):
-        problem = f"{short(sentence)} says that something did not happen"
-        return UnknownEventError(problem, where=where, hint=hint)
     near: list[str] = []
     if script.extractor is not None:
         rows = script.extractor.transform_proba([[sentence]])[0]
@@ -206,5 +212,5 @@ def unknown_sentence(script: Script, sentence: str, where: str) -> UnknownEventE
     return UnknownEventError(
         f"unknown sentence {short(sentence)}{nearest}",
         where=where,
-        hint=hint,
+        hint="unknown='ignore' leaves such sentences out",
     )

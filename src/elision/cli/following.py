@@ -136,10 +136,14 @@ class _Conversation:
 
     def _show_heard(self, said: str, found: Known) -> None:
         best = found.best if isinstance(found, Guess) else None
-        taken = [one for one in self._following.taken_for(said, best) if one.event is not None]
-        heard = ", ".join(one.meant if one.uncertain else str(one.event) for one in taken)
+        taken = self._following.taken_for(said, best)
+        told = [one for one in taken if one.event is not None]
+        heard = ", ".join(one.meant if one.uncertain else str(one.event) for one in told)
         if heard:
             say(f"heard as: {heard}", "dim")
+        for one in taken:
+            if one.event is None and one.denied:
+                say(f"{one.sentence}: {one.meant}", "dim")
 
     def _show(self, found: Known, text: str = "") -> None:
         now = found.now if isinstance(found, Guess) else found
