@@ -75,6 +75,11 @@ def test_the_outline_shows_the_wording_of_people(script, tmp_path):
     steps = el.load(script).outline().steps
     assert shown.count('"') == 2 * len(steps)
     assert f'"{steps[0].wording[0]}"' in shown
+    (domain,) = el.load(script).extractor.domains_.values()
+    typical = {kind.name: kind.sentences[0] for kind in domain.types}
+    assert {one.event: one.wording[0] for one in steps} == {
+        one.event: typical[one.event] for one in steps
+    }
     codes = tmp_path / "codes.jsonl"
     one = {"events": ["12", "7"], "steps": ["boil the water", "pour it"]}
     codes.write_text((json.dumps(one) + "\n") * 6)

@@ -268,12 +268,16 @@ def as_events(
     events = _named(mapped.events, names)
     if names:
         _rename(extractor, names, events)
-    counted: dict[str, Counter[str]] = {}
-    for told, sentences in zip(events, mapped.steps, strict=True):
-        for sentence, event in zip(sentences, told, strict=True):
-            counted.setdefault(event, Counter())[sentence] += 1
-    wording = {event: [s for s, _ in seen.most_common(WORDINGS)] for event, seen in counted.items()}
-    return Told(events, extractor, wording, mapped.steps, heard)
+    return Told(events, extractor, _typical(extractor), mapped.steps, heard)
+
+
+def _typical(extractor: EventExtractor) -> dict[str, list[str]]:
+    """The sentences in the middle of each type: what is told most often may stand at its edge."""
+    return {
+        kind.name: list(dict.fromkeys(kind.sentences))[:WORDINGS]
+        for domain in extractor.domains_.values()
+        for kind in domain.types
+    }
 
 
 def _named(narratives: Sequence[Sequence[str]], names: Mapping[str, str]) -> list[tuple[str, ...]]:
