@@ -477,3 +477,25 @@ def test_a_slash_at_the_end_means_a_folder(elision):
     assert status == 2
     assert "a folder came, expected a file for the script" in err
     assert not Path("stream").exists()
+
+
+def test_events_too_rare_for_a_step_are_counted(elision):
+    write("rare.jsonl", [*TELLINGS * 2, [*TELLINGS[0], "sneeze"], ["cough", *TELLINGS[1]]])
+    status, _, err = elision("learn", "rare.jsonl", "-o", "rare.json")
+    said = (
+        "too rarely told to be steps of the outline (by fewer than 5% of the tellings, or by one)"
+    )
+    assert (status, err) == (0, f"{said}: 2 of 12 events\n")
+    write("usual.jsonl", TELLINGS)
+    assert elision("learn", "usual.jsonl", "-o", "usual.json")[2] == ""
+
+
+def test_a_script_is_no_list_of_narratives(elision):
+    write("usual.jsonl", TELLINGS)
+    assert elision("learn", "usual.jsonl", "-o", "usual.json")[0] == 0
+    Path("other.json").write_text('{"a": 1, "b": [2]}')
+    for path, what in (("usual.json", "a script of Elision's"), ("other.json", "one object")):
+        status, out, err = elision("learn", path, "-o", "new.json")
+        assert (status, out) == (2, "")
+        said = f"elision: {path}: {what} is not a list of narratives (write a list of objects, "
+        assert err == f"{said}or one object a line with --format jsonl)\n"

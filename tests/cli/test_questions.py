@@ -228,6 +228,10 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
         (("identify", "door.json", "...", "open door"), "item 1: identify does not take a stretch"),
         (("draw", "door.json", "-o", "door.gif"), "door.gif"),
         (("draw", "door.json", "-o", "d.svg", "--telling", "..."), "item 1: draw does not take"),
+        (
+            ("draw", "door.json", "-o", "d.svg", "hear doorbell", "open door"),
+            "'hear doorbell' came behind the script (draw takes a telling by --telling, once for",
+        ),
         (("draw", "door.json", "-o", "d.svg", "--states", "--direction", "up"), "'up'"),
         (("draw", "door.json", "-o", "d.svg", "--direction", "TB"), "direction is for states"),
         (("export", "door.json", "-o", "door.docx"), "(name it .svg, .png"),

@@ -62,6 +62,19 @@ def test_a_denial_is_said_to_be_one(script):
         assert f"{denied}: says that something did not happen, left out" in shown
 
 
+def test_the_prompt_does_not_say_that_what_it_refuses_is_left_out(script):
+    def ask(line, *options):
+        return CliRunner().invoke(app, ["ask", str(script), *options], input=f"{line}\n")
+
+    line = "he heard the doorbell | xyzzy"
+    found = ask(line)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "unknown sentence 'xyzzy'" in found.stderr
+    for found in (ask(line, "--ignore-unknown"), ask(f":score {line}")):
+        assert found.exit_code == 0
+        assert "xyzzy: unknown, left out" in found.stdout
+
+
 def test_both_halves_of_a_sentence_are_heard(script):
     shown = run("next", str(script), "he heard the doorbell and opened the door")
     first, second = shown.splitlines()[:2]

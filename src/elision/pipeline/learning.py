@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import file_names, shown_path
 from elision.errors import InputError, shown
-from elision.learn import limits
+from elision.learn import limits, outline
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
@@ -184,6 +184,7 @@ def learn_domains(
                     fit_default(learner, heard, called, _shown_on(bar, task, len(heard.events)))
                     bar.update(task, completed=len(heard.events), states="")
                 found.append(saved(called, heard, learner, paths[domain]))
+                _say_rare(learner.script_, called, console)
     if failed:
         raise DomainsError(found, failed, stopped=False)
     for checkpoint in checkpoints.values():
@@ -302,6 +303,23 @@ def _say_dropped(heard: Told, domain: str, console: Console) -> None:
         console.print(
             f"{where}left out, as they are of no event type: {len(heard.extractor.dropped_)} of"
             f" {every} sentences (elision events shows the types)",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def _say_rare(script: Script, domain: str, console: Console) -> None:
+    """Say how many events are no steps of the outline, if any are not."""
+    if script.made_from is None:
+        return
+    rare = len(set(script.events).difference(script.made_from.steps_of))
+    if rare:
+        where = f"{shown_path(domain)}: " if domain else ""
+        console.print(
+            f"{where}too rarely told to be steps of the outline (by fewer than"
+            f" {outline.LEAST_SHARE:.0%} of the tellings, or by one): {rare} of"
+            f" {len(script.events)} events",
             markup=False,
             highlight=False,
             soft_wrap=True,
