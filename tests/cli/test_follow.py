@@ -289,3 +289,19 @@ def test_a_telling_in_a_terminal(elision):
     status, shown = again.ended()
     assert status == 0
     assert '"finished": true' in shown
+
+
+def test_it_is_said_what_a_sentence_is_heard_as_also_by_a_library(followed, elision):
+    tellings = {
+        "tea": [["boil the water", "add a teabag", "pour the water", "drink"]] * 6,
+        "door": [["hear the bell", "walk to the door", "open the door", "greet"]] * 6,
+    }
+    for name, told in tellings.items():
+        events = (extractor := el.EventExtractor("wordnet")).fit_transform(told)
+        script = el.ScriptLearner().fit(events).script_
+        script.annotated(extractor=extractor.to_dict(), domain=name).save(f"{name}.json")
+    for scripts in (["tea.json"], ["tea.json", "door.json"]):
+        status, out, _ = followed("I boiled some water", "She added a teabag", scripts=scripts)
+        assert status == 0
+        said = [line for line in out.splitlines() if line.startswith("heard as: ")]
+        assert [line.split()[2] for line in said] == ["boil", "add"]

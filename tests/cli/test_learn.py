@@ -461,3 +461,41 @@ def test_the_next_command_can_be_typed_as_it_is_shown(monkeypatch, tmp_path, cal
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [called.format(here=tmp_path), "demo"])
     assert _command() == said
+
+
+def test_a_slash_at_the_end_means_a_folder(elision):
+    write("one.jsonl", TELLINGS)
+    status, out, err = elision("learn", "one.jsonl", "-o", "help/", "--title", "at the door")
+    assert (status, err) == (0, "")
+    assert [*map(str, Path("help").iterdir())] == ["help/at-the-door.json"]
+    assert elision("learn", "one.jsonl", "-o", "deep/er.json/")[0] == 0
+    assert Path("deep/er.json/script.json").is_file()
+    status, out, err = elision("learn", "one.jsonl", "-o", "one.jsonl/")
+    assert (status, out) == (2, "")
+    assert err == "elision: one.jsonl: this is a file, expected a folder\n"
+    status, out, err = elision("learn", "one.jsonl", "-o", "stream/", "--follow")
+    assert status == 2
+    assert "a folder came, expected a file for the script" in err
+    assert not Path("stream").exists()
+
+
+def test_events_too_rare_for_a_step_are_counted(elision):
+    write("rare.jsonl", [*TELLINGS * 2, [*TELLINGS[0], "sneeze"], ["cough", *TELLINGS[1]]])
+    status, _, err = elision("learn", "rare.jsonl", "-o", "rare.json")
+    said = (
+        "too rarely told to be steps of the outline (by fewer than 5% of the tellings, or by one)"
+    )
+    assert (status, err) == (0, f"{said}: 2 of 12 events\n")
+    write("usual.jsonl", TELLINGS)
+    assert elision("learn", "usual.jsonl", "-o", "usual.json")[2] == ""
+
+
+def test_a_script_is_no_list_of_narratives(elision):
+    write("usual.jsonl", TELLINGS)
+    assert elision("learn", "usual.jsonl", "-o", "usual.json")[0] == 0
+    Path("other.json").write_text('{"a": 1, "b": [2]}')
+    for path, what in (("usual.json", "a script of Elision's"), ("other.json", "one object")):
+        status, out, err = elision("learn", path, "-o", "new.json")
+        assert (status, out) == (2, "")
+        said = f"elision: {path}: {what} is not a list of narratives (write a list of objects, "
+        assert err == f"{said}or one object a line with --format jsonl)\n"

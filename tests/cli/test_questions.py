@@ -216,10 +216,22 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
             ("identify", "door.json", "tea.json", "open door"),
             "tea.json: this file would be taken for a part of the telling (put -- between scripts",
         ),
+        (
+            ("identify", "door.json", "empty/", "open door"),
+            "empty/: this folder would be taken for a part of the telling (put --",
+        ),
+        (
+            ("identify", "door.json", "some", "open door"),
+            "some: this folder would be taken for a part of the telling (put --",
+        ),
         (("identify", "empty", "--", "open door"), "empty: no script file in this folder"),
         (("identify", "door.json", "...", "open door"), "item 1: identify does not take a stretch"),
         (("draw", "door.json", "-o", "door.gif"), "door.gif"),
         (("draw", "door.json", "-o", "d.svg", "--telling", "..."), "item 1: draw does not take"),
+        (
+            ("draw", "door.json", "-o", "d.svg", "hear doorbell", "open door"),
+            "'hear doorbell' came behind the script (draw takes a telling by --telling, once for",
+        ),
         (("draw", "door.json", "-o", "d.svg", "--states", "--direction", "up"), "'up'"),
         (("draw", "door.json", "-o", "d.svg", "--direction", "TB"), "direction is for states"),
         (("export", "door.json", "-o", "door.docx"), "(name it .svg, .png"),
@@ -232,6 +244,8 @@ def test_bad_questions(refused, arguments, problem):
     write("log.jsonl", TELLINGS)
     Path("log.csv").write_text("who;what\n1;ring\n")
     Path("empty").mkdir()
+    Path("some").mkdir()
+    Path("some/door.json").write_bytes(Path("door.json").read_bytes())
     before = files()
     assert problem in refused(*arguments)
     assert files() == before

@@ -57,10 +57,22 @@ def test_a_script_learned_from_sentences_answers_sentences_it_never_saw(script):
 
 def test_a_denial_is_said_to_be_one(script):
     denied = "he did not open the door"
-    shown = run("next", str(script), "he heard the doorbell", denied, "--ignore-unknown")
-    assert f"{denied}: says that something did not happen, left out" in shown
-    result = CliRunner().invoke(app, ["next", str(script), denied])
-    assert f"{denied!r} says that something did not happen" in str(result.exception)
+    for question in ("next", "between", "order", "score", "align"):
+        shown = run(question, str(script), "he heard the doorbell", denied)
+        assert f"{denied}: says that something did not happen, left out" in shown
+
+
+def test_the_prompt_does_not_say_that_what_it_refuses_is_left_out(script):
+    def ask(line, *options):
+        return CliRunner().invoke(app, ["ask", str(script), *options], input=f"{line}\n")
+
+    line = "he heard the doorbell | xyzzy"
+    found = ask(line)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "unknown sentence 'xyzzy'" in found.stderr
+    for found in (ask(line, "--ignore-unknown"), ask(f":score {line}")):
+        assert found.exit_code == 0
+        assert "xyzzy: unknown, left out" in found.stdout
 
 
 def test_both_halves_of_a_sentence_are_heard(script):
@@ -76,6 +88,11 @@ def test_the_outline_shows_the_wording_of_people(script, tmp_path):
     steps = el.load(script).outline().steps
     assert shown.count('"') == 2 * len(steps)
     assert f'"{steps[0].wording[0]}"' in shown
+    (domain,) = el.load(script).extractor.domains_.values()
+    typical = {kind.name: kind.sentences[0] for kind in domain.types}
+    assert {one.event: one.wording[0] for one in steps} == {
+        one.event: typical[one.event] for one in steps
+    }
     codes = tmp_path / "codes.jsonl"
     one = {"events": ["12", "7"], "steps": ["boil the water", "pour it"]}
     codes.write_text((json.dumps(one) + "\n") * 6)
@@ -195,7 +212,7 @@ def test_learning_says_how_many_sentences_are_of_no_type(sentences, elision):
     assert dropped
     corpus.to_jsonl("twice.jsonl")
     status, out, err = elision("learn", "twice.jsonl", "-o", "bell.json")
-    said = f"{dropped} of {every} sentences are of no event type and are left out"
+    said = f"left out, as they are of no event type: {dropped} of {every} sentences"
     assert (status, err) == (0, f"{DOMAIN}: {said} (elision events shows the types)\n")
     assert said not in out
 

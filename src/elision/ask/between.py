@@ -13,7 +13,7 @@ from elision.ask.engine import checks
 from elision.ask.engine.at_once import in_slices
 from elision.ask.engine.frames import frame_of
 from elision.ask.fill import emission_shares
-from elision.ask.heard import hear, hear_all, impossible, name_of, single
+from elision.ask.heard import hear, hear_all, impossible, label_of, single
 from elision.errors import relocated
 from elision.values.observations import Packer
 
@@ -69,7 +69,7 @@ class Story:
     Attributes
     ----------
     told
-        The events that were told.
+        The events that were told; with a ? where it may as well have been another.
     unsaid
         ``unsaid[i]`` comes before ``told[i]``, and the last one after the last event.
     nothing
@@ -240,7 +240,7 @@ def _stories(script: Script, heard: list[Heard], min_probability: float) -> list
     rows = first.tolist()
     return [
         Story(
-            tuple([name_of(item) for item in narrative]),
+            tuple([label_of(item) for item in narrative]),
             tuple(gaps[rows[s] : rows[s + 1]]),
             tuple(nothing[rows[s] : rows[s + 1]]),
             probability,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from elision import ask
 from elision.ask.engine.filters import first_filter
 from elision.ask.engine.passing import Passing, can_be_expected, untold
 from elision.ask.fill import Answer
-from elision.ask.heard import hear, name_of
+from elision.ask.heard import hear, name_of, single
 from elision.errors import InputError
-from elision.values.observations import real, short
+from elision.values.observations import real, short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from elision.ask.between import Story
     from elision.ask.engine.filters import Filter
     from elision.ask.heard import Item
-    from elision.values.observations import Unknown
+    from elision.values.observations import Observation, Unknown
     from elision.values.outline import Outline
     from elision.values.script import Script
 
@@ -217,6 +219,8 @@ class _State(NamedTuple):
     passing: Passing
     deviations: tuple[OutOfOrder, ...]
     unknown: tuple[str, ...]
+    perhaps: frozenset[str]
+    denied: frozenset[str]
     chances: NDArray[np.float64]
     passed: NDArray[np.float64]
     progress: float = 0.0
@@ -231,7 +235,7 @@ class Follower:
         The script of the activity.
     false_alarms
         Share of ordinary tellings that may have an alarm, for skipped steps and for steps out of
-        order each; see `knows_alarms`.
+        order each; see `knows_alarms`. None rests on a sentence that is as probably another event.
     unknown
         "ignore" notes what the script does not know in ``now().unknown``; "error" refuses it.
 
@@ -266,14 +270,16 @@ class Follower:
         first, passing = first_filter(script), Passing.of(self._outline)
         chances = _chances(first)
         passed = self._passed(passing, chances)
-        self._states = [_State(0, first, passing, (), (), chances, passed)]
-        self._told: list[str] = []
+        self._states = [
+            _State(0, first, passing, (), (), frozenset(), frozenset(), chances, passed)
+        ]
+        self._told: list[Observation] = []
         self._finished = False
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What was told so far."""
-        return tuple(self._told)
+        """What was told so far; a sentence as its likeliest event."""
+        return tuple(map(name_of, self._told))
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -301,12 +307,13 @@ class Follower:
             raise InputError("the telling is finished", hint="undo() takes that back")
         heard = hear(self._script, [item], unknown=self._unknown)
         state = self._states[-1]
-        if not heard.items:
+        state = state._replace(denied=state.denied | heard.denied)
+        if heard.ignored:
             state = state._replace(unknown=(*state.unknown, name_of(item)))
-        names = [name_of(one) for one in heard.items]
-        for name in names:
-            state = self._after(state, name)
-        self._told += names
+        told = single(heard, "follow")
+        for one in told:
+            state = self._after(state, one)
+        self._told += told
         self._states.append(state)
         return self.now()
 
@@ -337,7 +344,7 @@ class Follower:
 
     def story(self) -> Story:
         """What happened unsaid, in all that was told so far."""
-        return self._script.between(self.told)
+        return self._script.between(self._told)
 
     def now(self) -> Now:
         """What is known as of now."""
@@ -359,11 +366,16 @@ class Follower:
             finished=self._finished,
         )
 
-    def _after(self, state: _State, event: str) -> _State:
+    def _after(self, state: _State, item: Observation) -> _State:
+        event, sure = name_of(item), surely(item)
         number = self._numbers.get(event)
         if number is None:
             raise InputError(f"{short(event)} is no event of the script")
-        step = state.passing.step_of(event)
+        # What is as probably another event says nothing of the order, and raises no alarm.
+        step = state.passing.step_of(event) if isinstance(sure, str) else None
+        perhaps = state.perhaps
+        if isinstance(sure, Mapping):
+            perhaps |= {one for one, _ in ask.sentences.candidates(sure)}
         deviations, passing = state.deviations, state.passing
         if step is not None:
             worth, unit = passing.out_of_order(step)
@@ -378,6 +390,7 @@ class Follower:
             filter=told,
             passing=passing,
             deviations=deviations,
+            perhaps=perhaps,
             chances=chances,
             passed=self._passed(passing, chances),
         )
@@ -429,14 +442,16 @@ class Follower:
             expected = float(outline.told_shares[step]) * self._open(state, step)
             # What everybody tells may rather come late than not at all, and is due all the same.
             alarm = bool(step in missing or worth[step] > self._skip_limit) and expected > 0
+            alarm = alarm and outline.steps[step].event not in state.perhaps
             if not alarm and passed[step] * expected < LEAST:
                 continue
+            done = 0.0 if outline.steps[step].event in state.denied else happened[step]
             found.append(
                 Skipped(
                     outline.steps[step].event,
                     outline.steps[step].name,
                     float(passed[step]),
-                    float(passed[step] * happened[step]),
+                    float(passed[step] * done),
                     alarm,
                     float(outline.told_shares[step]),
                     self._after_it(step, passing) if alarm else None,

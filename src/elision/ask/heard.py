@@ -13,7 +13,7 @@ from elision.ask.engine.checks import MOST_CELLS
 from elision.errors import InputError, relocated, shown
 from elision.values.corpus import Corpus
 from elision.values.narrative import NO_EVENTS_HINT, Narrative
-from elision.values.observations import Packer, short
+from elision.values.observations import Packer, short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,12 +28,14 @@ Item: TypeAlias = "Observation | EllipsisType"
 class Heard(NamedTuple):
     """The items of a narrative that the script understands, and where each stood in it.
 
-    ``ignored`` are the places and names of the others.
+    ``ignored`` are the places and names of the others, ``denied`` the events of which a sentence
+    says that they did not happen.
     """
 
     items: list[Item]
     positions: Sequence[int]
     ignored: Sequence[tuple[int, str]] = ()
+    denied: frozenset[str] = frozenset()
 
 
 def events_of(narrative: object, script: Script | None = None) -> Any:
@@ -128,7 +130,8 @@ def hear(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error
         is taken for one.
     unknown
         "error" complains of sentences that stand for none of the events, and keeps unknown events
-        for the packer to complain of; "ignore" leaves both out.
+        for the packer to complain of; "ignore" leaves both out. That something did not happen is
+        no event, and is left out in any case.
 
     Examples
     --------
@@ -173,10 +176,15 @@ def _hear(
     heard: list[Item] = []
     positions: list[int] = []
     ignored: list[tuple[int, str]] = []
+    denied: set[str] = set()
     for position, item in enumerate(items):
         found: list[Item] = [item]
         if isinstance(item, str) and item not in known and script.extractor is not None:
-            found = [*_sentence(script, item)]
+            sentence = _sentence(script, item)
+            denied |= sentence.denied
+            found = [*sentence.told]
+            if not found and sentence.denies:
+                continue
             if not found and unknown == "error":
                 raise _unknown_sentence(script, item, f"narrative {number}, event {position}")
         if unknown == "ignore":
@@ -189,14 +197,15 @@ def _hear(
         positions += [position] * len(found)
         if not found:
             ignored.append((position, name_of(item)))
-    return Heard(heard, positions, ignored)
+    return Heard(heard, positions, ignored, frozenset(denied))
 
 
 def understood(script: Script, narrative: Iterable[Observation]) -> Iterable[Observation]:
     """Return a narrative with its sentences as observations, and all else as it was.
 
     For questions that have their own ways with events that the script does not know: a sentence
-    that stands for none of the script's events stays such an event.
+    that stands for none of the script's events stays such an event, and one that says that
+    something did not happen is left out.
     """
     told: Iterable[Observation] = events_of(narrative, script)
     if script.extractor is None or isinstance(told, str | bytes) or not isinstance(told, Iterable):
@@ -204,10 +213,11 @@ def understood(script: Script, narrative: Iterable[Observation]) -> Iterable[Obs
     known = set(script.events)
     found: list[Observation] = []
     for item in told:
-        heard: list[Observation] = []
-        if isinstance(item, str) and item not in known:
-            heard = _sentence(script, item)
-        found += heard or [item]
+        if not isinstance(item, str) or item in known:
+            found.append(item)
+            continue
+        sentence = _sentence(script, item)
+        found += sentence.told or ([] if sentence.denies else [item])
     return found
 
 
@@ -266,6 +276,18 @@ def name_of(item: Item) -> str:
     return "?" if item is None else "..."
 
 
+def label_of(item: Item) -> str:
+    """How an item is shown where it is a fact: with a ? if it may as well be another event.
+
+    Examples
+    --------
+    >>> label_of({"wash hair": 0.8, "rinse": 0.1}), label_of({"wait": 0.36, "pour": 0.06})
+    ('wash hair', 'wait?')
+    """
+    unsure = isinstance(item, Mapping) and isinstance(surely(item), Mapping)
+    return f"{name_of(item)}?" if unsure else name_of(item)
+
+
 def impossible() -> InputError:
     """Return the complaint about a narrative that the script cannot tell."""
     return InputError(
@@ -296,10 +318,21 @@ def check_top(top: int | None) -> None:
         raise InputError(f"top is {short(top)}, expected a whole number from 1")
 
 
-def _sentence(script: Script, sentence: str) -> list[Observation]:
-    return [
-        one for one in ask.sentences.observations(script, [sentence]) if one is None or len(one) > 0
-    ]
+class _Sentence(NamedTuple):
+    """What a sentence tells, whether it denies something, and the events that it surely does."""
+
+    told: list[Observation]
+    denies: bool
+    denied: set[str]
+
+
+def _sentence(script: Script, sentence: str) -> _Sentence:
+    parts = ask.sentences.parts(script, sentence)
+    return _Sentence(
+        [one for part in parts for one in part.heard if one],
+        any(part.denied for part in parts),
+        {part.denies for part in parts if part.denies is not None},
+    )
 
 
 def _unknown_sentence(script: Script, sentence: str, where: str) -> InputError:

@@ -152,12 +152,15 @@ def found_missing(
 
     def weighed(held: list[Observation]) -> NDArray[np.float64]:
         chances = np.array(chances_of(held))
+        chances[:, never] = 0.0  # of these it was said that they did not happen
         if not finished:
             chances[-1] = 0.0
         return chances
 
     min_probability = probability(min_probability, "min_probability")
-    items = single(hear(script, narrative, unknown=unknown), "missing")
+    heard = hear(script, narrative, unknown=unknown)
+    items = single(heard, "missing")
+    never = [o for o, event in enumerate(script.events) if event in heard.denied]
     chances = weighed(items)
     places = tuple(
         tuple(

@@ -3,7 +3,8 @@
 A script made from an outline has its states in one order, where the outline may leave it open.
 Whether a step happened depends only on what was told of its unit; where, on the order of all units.
 For questions about states, what was told is put into the script's order first, and the answers
-back into the order of the telling.
+back into the order of the telling. What is one event rather than not was told as that event: else
+an answer would name it as told, and as unsaid, too.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from elision.ask import posterior as _posterior
 from elision.ask.between import Story, Unsaid
 from elision.ask.engine import checks
 from elision.ask.engine.unfinished import prefix_log_prob
-from elision.ask.heard import hear, hear_all, name_of, single
+from elision.ask.heard import hear, hear_all, label_of, name_of, single
 from elision.ask.joint import Course
-from elision.values.observations import Packer
+from elision.values.observations import Packer, surely
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
@@ -68,9 +69,12 @@ def between(
       (close door, 97%)
     """
     ways = checks.whole(ways, "ways", maximum=checks.MOST_WAYS)
-    items = single(hear(script, narrative, unknown=unknown), "between")
+    heard = hear(script, narrative, unknown=unknown)
+    items = single(heard, "between")
     whole = script.log_probs([items])[0] if finished else prefix_log_prob(script, items)
-    return _story(script, items, float(whole), min_probability, ways, finished=finished)
+    return _story(
+        script, items, float(whole), min_probability, ways, finished=finished, denied=heard.denied
+    )
 
 
 def between_many(
@@ -81,11 +85,12 @@ def between_many(
     min_probability: float = 0.05,
 ) -> list[Story]:
     """Tell what happened unsaid in each of many narratives."""
-    heard = [single(one, "between") for one in hear_all(script, narratives, unknown=unknown)]
-    log_probs = script.log_probs(heard).tolist()
+    heard = hear_all(script, narratives, unknown=unknown)
+    told = [single(one, "between") for one in heard]
+    log_probs = script.log_probs(told).tolist()
     return [
-        _story(script, *one, min_probability, 0, finished=True)
-        for one in zip(heard, log_probs, strict=True)
+        _story(script, items, whole, min_probability, 0, finished=True, denied=one.denied)
+        for items, whole, one in zip(told, log_probs, heard, strict=True)
     ]
 
 
@@ -103,10 +108,12 @@ def align(
     heard = hear(script, narrative, unknown=unknown)
     items, order = _in_order(script, single(heard, "align"))
     found = _align.align(_align.able(script, items), items, finished=finished)
+    denied = {step.name for step in _outline(script).steps if step.event in heard.denied}
     places = [heard.positions[index] for index in order]
     steps = [
         step if step.position is None else replace(step, position=places[step.position])
         for step in found.steps
+        if step.event is not None or step.state not in denied
     ]
     steps += [_align.Step(name, None, place, 1.0, 0.0) for place, name in heard.ignored]
     return replace(found, steps=tuple(steps))
@@ -130,7 +137,7 @@ def _posterior_of(script: Script, items: Sequence[Observation]) -> StatePosterio
 
 def _in_order(script: Script, items: Sequence[Observation]) -> tuple[list[Observation], list[int]]:
     """What was told, in the order of the script's states, and where each stood."""
-    Packer(script.events).pack([items])  # complains of what is no observation
+    items = _surely(script, items)
     outline = _outline(script)
     steps = steps_told(outline, [_event(item) for item in items])
     # An event without a step, or a gap, stays behind what it was told after.
@@ -140,6 +147,11 @@ def _in_order(script: Script, items: Sequence[Observation]) -> tuple[list[Observ
         keys.append(last)
     order = sorted(range(len(items)), key=lambda index: keys[index])
     return [items[index] for index in order], order
+
+
+def _surely(script: Script, items: Sequence[Observation]) -> list[Observation]:
+    Packer(script.events).pack([items])  # complains of what is no observation
+    return [surely(item) for item in items]
 
 
 def _outline(script: Script) -> Outline:
@@ -161,9 +173,10 @@ def _story(
     ways: int,
     *,
     finished: bool,
+    denied: frozenset[str] = frozenset(),
 ) -> Story:
     min_probability = checks.probability(min_probability, "min_probability")
-    outline = _outline(script)
+    outline, items = _outline(script), _surely(script, items)
     steps = steps_told(outline, [_event(item) for item in items])
     if all(isinstance(item, str) for item in items):
         at = silences(outline, steps)
@@ -173,8 +186,9 @@ def _story(
         at[:, [s for item, s in sure if isinstance(item, str) and s is not None]] = 0.0
     if not finished:
         at[-1] = 0.0  # what comes after the last event is still to come
+    at[:, [k for k, step in enumerate(outline.steps) if step.event in denied]] = 0.0
     return Story(
-        tuple(name_of(item) for item in items),
+        tuple(label_of(item) for item in items),
         tuple(_unsaid(outline, row, max(min_probability, 1e-12)) for row in at),
         tuple(nothing_unsaid(outline, steps, at).tolist()),
         log_prob,

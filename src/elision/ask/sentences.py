@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision import text
 from elision.errors import UnknownEventError
-from elision.values.observations import short
+from elision.values.observations import short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.values.observations import Observation
+    from elision.text.prose import Said
     from elision.values.script import Script
 
 NEAREST = 3
-"""Events that are named as the nearest to a sentence that stands for none."""
+"""Events that are named: as nearest to a sentence that stands for none, as what one may be."""
+
+LEAST = 0.05
+"""What a sentence is less probably is not named."""
+
+
+_WITHOUT = re.compile(r"^\W*without\s+", re.IGNORECASE)
+_COMMA = re.compile(r"\s*,\s*(?:(?:and|then|and then)\s+)?", re.IGNORECASE)
 
 
 class Taken(NamedTuple):
@@ -24,6 +32,7 @@ class Taken(NamedTuple):
 
     A sentence that tells several things stands here several times, and one that tells nothing that
     the script knows has no event. ``denied`` is whether it says that something did not happen.
+    ``others`` are what else it may be, with their shares, where it is uncertain.
     """
 
     position: int
@@ -31,55 +40,91 @@ class Taken(NamedTuple):
     event: str | None
     share: float
     denied: bool = False
+    others: tuple[tuple[str, float], ...] = ()
+    uncertain: bool = False
+
+    @property
+    def meant(self) -> str:
+        """What it is taken for, in words.
+
+        Examples
+        --------
+        >>> Taken(0, "Get it.", "get soap", 0.3, False, (("get towel", 0.2),), True).meant
+        'uncertain: get soap (30%) or get towel (20%)'
+        """
+        if self.event is None:
+            denied = "says that something did not happen, left out"
+            return denied if self.denied else "unknown, left out"
+        *first, last = (
+            f"{event} ({share:.0%})" for event, share in ((self.event, self.share), *self.others)
+        )
+        if not self.uncertain:
+            return last
+        return f"uncertain: {' or '.join(filter(None, [', '.join(first), last]))}"
 
 
 class Part(NamedTuple):
     """A sentence or a part of it, and what it may stand for: weights by event, none if nothing.
 
-    ``denied`` is whether it says that something did not happen.
+    ``denied`` is whether it says that something did not happen, and ``denies`` the event that did
+    not, if it is surely one of the script's.
     """
 
     words: str
     heard: tuple[Mapping[str, float], ...]
     denied: bool = False
-
-
-def observations(script: Script, sentences: Iterable[str]) -> list[Observation]:
-    """Turn sentences into what a script can be asked about, if it was learned from some.
-
-    Each becomes weights of the events that it may stand for: several, where it tells several
-    things, and none at all if it stands for none of the script's events.
-    """
-    return [one for sentence in sentences for part in parts(script, sentence) for one in part.heard]
+    denies: str | None = None
 
 
 def parts(script: Script, sentence: str) -> list[Part]:
     """Return a sentence with what it may stand for, or its parts where it tells several things.
 
     It is cut as running text is, where two parts or more stand for different events, or where some
-    of it is denied. That something did not happen is no telling of it, unless that is how the event
-    is told: "do not open the oven".
+    of it is denied; and at the commas of a list where each item is surely another event. That
+    something did not happen is no telling of it, unless that is how the event is told: "do not open
+    the oven".
     """
     if script.extractor is None:
         return []
     said = [part for part in text.prose.said(sentence) if part.kind != "remark"]
     if len(said) == 1 and said[0].kind == "denied":
-        return [Part(sentence, _denied(script, sentence), denied=True)]
-    found = [
-        Part(part.words, _denied(script, part.words), denied=True)
-        if part.kind == "denied"
-        else Part(part.words, _heard(script, part.meant))
-        for part in said
-        if len(said) > 1
-    ]
-    events = {_likeliest(one) for part in found for one in part.heard}
-    if len(events) > 1 or any(part.denied for part in found):
-        return found
+        return [_denial(script, sentence)]
+    # The noun that "it" stands for may make a part too like the one that named it.
+    for meant in (True, False):
+        found = [found for part in said for found in _parts(script, part, meant=meant)]
+        events = {_likeliest(one) for part in found for one in part.heard}
+        if len(events) > 1 or any(part.denied for part in found):
+            return found
     return [Part(sentence, _heard(script, sentence))]
+
+
+def _parts(script: Script, said: Said, *, meant: bool) -> list[Part]:
+    if said.kind == "denied":
+        return [_denial(script, said.words)]
+    items = [item for item in _COMMA.split(said.words) if item]
+    if len(items) > 1 and all(text.parse.parse(item).verb for item in items):
+        listed = [Part(item, _heard(script, item)) for item in items]
+        events = [surely(one) for part in listed for one in part.heard]
+        names = {event for event in events if isinstance(event, str)}
+        if len(names) == len(events) == len(items):
+            return listed
+    return [Part(said.words, _heard(script, said.meant if meant else said.words))]
 
 
 def _likeliest(weights: Mapping[str, float]) -> str:
     return max(weights, key=lambda event: weights[event])
+
+
+def candidates(weights: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return what a sentence may stand for, a few events with their shares, likeliest first.
+
+    Examples
+    --------
+    >>> candidates({"pour": 0.06, "wait": 0.36, "close": 0.02})
+    [('wait', 0.36), ('pour', 0.06)]
+    """
+    first, *others = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:NEAREST]
+    return [first, *(one for one in others if one[1] >= LEAST)]
 
 
 def _heard(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
@@ -94,11 +139,11 @@ def _heard(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
     return tuple(one for one in weights if one)
 
 
-def _denied(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
-    """What a denial may stand for: events that most of their own sentences tell as denials."""
-    heard = _heard(script, words)
+def _denial(script: Script, words: str) -> Part:
+    """A denial, and what it may stand for: events that most of their own sentences so tell."""
+    heard = _heard(script, _WITHOUT.sub("", words))
     if script.extractor is None or not heard:
-        return ()
+        return Part(words, (), denied=True)
     events = {event for one in heard for event in one}
     so_told = {
         kind.name
@@ -108,7 +153,9 @@ def _denied(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
         and 2 * sum(map(text.prose.is_denied, kind.sentences)) > len(kind.sentences)
     }
     weights = ({event: one[event] for event in one if event in so_told} for one in heard)
-    return tuple(one for one in weights if one)
+    told = tuple(one for one in weights if one)
+    denied = None if told else surely(heard[0])
+    return Part(words, told, denied=True, denies=denied if isinstance(denied, str) else None)
 
 
 def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
@@ -133,8 +180,22 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
             continue
         for part in parts(script, item):
             for weights in part.heard:
-                event = _likeliest(weights)
-                found.append(Taken(position, part.words, event, float(weights[event])))
+                likely = candidates(weights)
+                if isinstance(surely(weights), str):
+                    likely, uncertain = likely[:1], False
+                else:
+                    uncertain = True
+                (event, share), *others = likely
+                found.append(
+                    Taken(
+                        position,
+                        part.words,
+                        event,
+                        float(share),
+                        others=tuple((other, float(weight)) for other, weight in others),
+                        uncertain=uncertain,
+                    )
+                )
             if not part.heard:
                 found.append(Taken(position, part.words, None, 0.0, part.denied))
     return found
@@ -142,10 +203,6 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
 
 def unknown_sentence(script: Script, sentence: str, where: str) -> UnknownEventError:
     """Return the complaint about a sentence that stands for none of the script's events."""
-    hint = "unknown='ignore' leaves such sentences out"
-    if any(part.denied for part in parts(script, sentence)):
-        problem = f"{short(sentence)} says that something did not happen"
-        return UnknownEventError(problem, where=where, hint=hint)
     near: list[str] = []
     if script.extractor is not None:
         rows = script.extractor.transform_proba([[sentence]])[0]
@@ -155,5 +212,5 @@ def unknown_sentence(script: Script, sentence: str, where: str) -> UnknownEventE
     return UnknownEventError(
         f"unknown sentence {short(sentence)}{nearest}",
         where=where,
-        hint=hint,
+        hint="unknown='ignore' leaves such sentences out",
     )

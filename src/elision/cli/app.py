@@ -203,9 +203,7 @@ def show_heard(script: Script, items: Sequence[object], *, as_json: bool) -> Non
         return
     taken = ask.sentences.taken_for(script, items)
     for one in taken:
-        left_out = "says that something did not happen" if one.denied else "unknown"
-        meant = f"{one.event} ({one.share:.0%})" if one.event else f"{left_out}, left out"
-        say(f"{printable(one.sentence)}: {meant}", "dim")
+        say(f"{printable(one.sentence)}: {one.meant}", "dim")
     if taken:
         out.print()
 

@@ -120,7 +120,6 @@ class _Conversation:
 
     def _hear(self, number: int, text: str) -> bool:
         """Follow one line; return whether it could be."""
-        before = len(self._following.told)
         said = text[1:-1] if _QUOTED.fullmatch(text) else text
         try:
             found = self._following.undo() if text == TAKE_BACK else self._following.tell(said)
@@ -130,11 +129,21 @@ class _Conversation:
             if self._as_json:  # as many lines come out as go in
                 print_json({"error": {"problem": problem}}, lines=True)
             return False
-        heard = self._following.told[before:]
-        if not self._as_json and heard not in ((), (said,)):
-            say(f"heard as: {', '.join(heard)}", "dim")
+        if not self._as_json and text != TAKE_BACK:
+            self._show_heard(said, found)
         self._show(found, said)
         return True
+
+    def _show_heard(self, said: str, found: Known) -> None:
+        best = found.best if isinstance(found, Guess) else None
+        taken = self._following.taken_for(said, best)
+        told = [one for one in taken if one.event is not None]
+        heard = ", ".join(one.meant if one.uncertain else str(one.event) for one in told)
+        if heard:
+            say(f"heard as: {heard}", "dim")
+        for one in taken:
+            if one.event is None and one.denied:
+                say(f"{one.sentence}: {one.meant}", "dim")
 
     def _show(self, found: Known, text: str = "") -> None:
         now = found.now if isinstance(found, Guess) else found

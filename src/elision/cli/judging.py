@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -231,10 +232,11 @@ def identify(
     paths, telling = (arguments[:1], arguments[1:]) if after is None else (arguments, after)
     if not telling:
         raise InputError("no telling, expected events or sentences after the scripts")
-    scripts = [one for one in telling if one.lower().endswith(".json") and Path(one).is_file()]
+    scripts = [one for one in telling if _is_scripts(one)]
     if after is None and scripts:
+        kind = "folder" if Path(scripts[0]).is_dir() else "file"
         raise InputError(
-            "this file would be taken for a part of the telling",
+            f"this {kind} would be taken for a part of the telling",
             where=shown_path(scripts[0]),
             hint="put -- between scripts and telling: elision identify SCRIPTS... -- TELLING...",
         )
@@ -245,6 +247,17 @@ def identify(
     reply(answer, lambda _: cli.reports.show_identification(listed), as_json=as_json)
     if found.best is None:
         raise typer.Exit(NONE_OF_THESE)
+
+
+def _is_scripts(text: str) -> bool:
+    """Whether an argument is a script file, or a folder that has some or is written as one."""
+    path = Path(text)
+    try:
+        if path.is_dir():  # an event may be called like a folder that has nothing to do with it
+            return text.endswith(("/", os.sep)) or any(path.glob("*.json"))
+        return text.lower().endswith(".json") and path.is_file()
+    except (OSError, ValueError):  # no name of a file: too long, or with a character of none
+        return False
 
 
 def library_of(paths: Sequence[Path]) -> Library:

@@ -27,7 +27,7 @@ def _cost(value: float | None) -> float | None:
     return value
 
 
-def not_standard_output(value: Path | None) -> Path | None:
+def not_standard_output(value: Path | str | None) -> Path | str | None:
     """Refuse ``-`` where a file is written."""
     if value is not None and str(value) == "-":
         raise typer.BadParameter("'-' is standard output, expected a file or folder.")
@@ -42,11 +42,12 @@ Narratives = Annotated[
     ),
 ]
 Output = Annotated[
-    Path,
+    str,
     typer.Option(
         "-o",
         "--output",
-        help="Script file; a folder if there are several domains.",
+        help="Script file; a folder if there are several domains, or if it ends with a slash.",
+        metavar="PATH",
         callback=not_standard_output,
     ),
 ]

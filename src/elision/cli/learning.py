@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from rich.markup import escape
 
 import elision as el
 from elision import cli, pipeline, scale, text
+from elision._files import shown_path
 from elision.cli import INTERRUPTED
 from elision.cli import learn_options as options
 from elision.cli.app import (
@@ -137,6 +139,8 @@ def learn(
 
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
+    output_path = Path(output)
+    folder = output.endswith(("/", os.sep))
     reading = {**reading, "sentences": sentences}
     streamed = _given(half_life=half_life, false_alarms=false_alarms, on_drift=on_drift)
     costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
@@ -144,10 +148,13 @@ def learn(
     if follow and title:
         raise InputError("--title is not for --follow", hint="--domain names the script there")
     if follow:
+        if folder:
+            problem = "a folder came, expected a file for the script"
+            raise InputError(problem, where=shown_path(output))
         _refuse_with_follow(searches, dask, memory, types, exhaustive, paper_plan, *costs.values())
         cli.streaming.follow(
             narratives,
-            output,
+            output_path,
             settings={"random_state": seed, **streamed},
             reading=reading,
             batch=batch_size,
@@ -164,19 +171,19 @@ def learn(
         exhaustive=exhaustive or None,
         plan="paper" if paper_plan else None,
     )
-    how: dict[str, Any] = {"only": domain, "title": title and typed(title)}
+    how: dict[str, Any] = {"only": domain, "title": title and typed(title), "folder": folder}
     how |= {"method": method.value, "settings": settings}
     failed = None
     try:
         with _interruptible(resumable=searches or dask is not None), on_cluster(dask):
             if memory is not None or is_folder(narratives):
-                learned = _learn_in_parts(narratives, output, reading, types, how, memory)
+                learned = _learn_in_parts(narratives, output_path, reading, types, how, memory)
             else:
                 how |= {"resume": resume, "restart": restart}
-                learned = _learn_in_memory(narratives, output, reading, types, how)
+                learned = _learn_in_memory(narratives, output_path, reading, types, how)
     except pipeline.domains.DomainsError as error:
         failed, learned = error, error.learned
-    _say_others(output, learned)
+    _say_others(output_path, learned)
     _report(learned, failed, as_json=as_json)
 
 

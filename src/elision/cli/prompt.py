@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from elision import cli
+from elision.ask.heard import hear
 from elision.cli.app import (
     IgnoreUnknown,
     ScriptFile,
@@ -134,7 +135,7 @@ class Conversation:
         elif name == ":help":
             say_lines(HELP)
         elif name in self._commands:
-            self._commands[name](self._telling(rest))
+            self._commands[name](self._telling(rest, judged=name == ":score"))
         elif name.startswith(":"):
             listed = ", ".join([*self._commands, ":events", ":help", ":quit"])
             raise InputError(f"no command {name}", hint=f"there are {listed}")
@@ -171,9 +172,12 @@ class Conversation:
         sought = text.casefold()
         return [start + one for one in self.script.events if one.casefold().startswith(sought)]
 
-    def _telling(self, text: str) -> list[Item]:
+    def _telling(self, text: str, *, judged: bool = False) -> list[Item]:
+        """The telling of a line, or the last one; ``judged`` if unknown events are no mistake."""
         if text.strip():
             self._last = told([_checked(part) for part in text.split(BETWEEN)])
+            if not judged:  # complains before it would be said to be left out
+                hear(self.script, self._last, unknown=self._unknown)
             show_heard(self.script, self._last, as_json=self._as_json)
         if self._last is None:
             raise InputError("no telling yet", hint="type events with | between them")

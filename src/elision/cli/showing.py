@@ -21,6 +21,7 @@ from elision.cli.app import (
 )
 from elision.errors import InputError
 from elision.terminal import print_json, say
+from elision.values.observations import short
 
 States = Annotated[
     bool, typer.Option("--states", help="The states of the script, not its outline.")
@@ -63,6 +64,7 @@ def outline(
 def draw(
     script: ScriptFile,
     output: Annotated[Path, typer.Option("-o", "--output", help="File: .svg, .png or .pdf.")],
+    at_the_end: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     telling: Annotated[
         list[str] | None,
         typer.Option(help="Next event of a telling to lay over it; may be given again."),
@@ -82,6 +84,12 @@ def draw(
     Example: `elision draw doorbell.json -o doorbell.svg --telling "hear doorbell" --telling "open
     door"`
     """
+    if at_the_end:
+        raise InputError(
+            f"{short(at_the_end[0])} came behind the script",
+            hint="draw takes a telling by --telling, once for each event: --telling"
+            ' "hear doorbell" --telling "open door"',
+        )
     drawn, items = load(script), told_events(telling or [], "draw")
     drawing = drawn.draw(
         output,

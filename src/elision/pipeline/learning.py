@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import file_names, shown_path
 from elision.errors import InputError, shown
-from elision.learn import limits
+from elision.learn import limits, outline
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
@@ -125,6 +125,7 @@ def learn_domains(
     source: str = "-",
     only: str | None = None,
     title: str | None = None,
+    folder: bool = False,
     types: HandTypes | None = None,
     method: str,
     settings: Mapping[str, Any],
@@ -135,18 +136,18 @@ def learn_domains(
     """Learn and save a script for each domain, or for one ``only``.
 
     Narratives of raw sentences are turned into events first, and what does that is saved with the
-    script. With one domain ``output`` is the script's file, with several a folder. Progress of a
-    search is kept beside each script and deleted when all are complete; ``resume`` goes on from it,
-    and complains of progress with other narratives or settings unless ``restart`` is set.
-    ``source`` is the file that the corpus came from, which is not overwritten. A single domain is
-    called by its ``title``, if there is one. ``types`` say by hand which sentence tells which
-    event. Of several domains, those that fail are reported when the others are learned. Inside
-    ``with on(client)`` several domains are learned on the cluster, and of a single one the passes
-    over its narratives are done there.
+    script. With one domain ``output`` is the script's file, with several, or if ``folder`` says so,
+    a folder. Progress of a search is kept beside each script and deleted when all are complete;
+    ``resume`` goes on from it, and complains of progress with other narratives or settings unless
+    ``restart`` is set. ``source`` is the file that the corpus came from, which is not overwritten.
+    A single domain is called by its ``title``, if there is one. ``types`` say by hand which
+    sentence tells which event. Of several domains, those that fail are reported when the others are
+    learned. Inside ``with on(client)`` several domains are learned on the cluster, and of a single
+    one the passes over its narratives are done there.
     """
     make_learner(method, **settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
-    paths = titled_paths(output, corpus.domains, tuple(parts), source, title)
+    paths = titled_paths(output, corpus.domains, tuple(parts), source, title, folder=folder)
     if current().remote and len(parts) > 1:
         how = How(method, settings, types)
         with progress_bar(console) as bar:
@@ -183,6 +184,7 @@ def learn_domains(
                     fit_default(learner, heard, called, _shown_on(bar, task, len(heard.events)))
                     bar.update(task, completed=len(heard.events), states="")
                 found.append(saved(called, heard, learner, paths[domain]))
+                _say_rare(learner.script_, called, console)
     if failed:
         raise DomainsError(found, failed, stopped=False)
     for checkpoint in checkpoints.values():
@@ -267,12 +269,16 @@ def as_events(
     events = _named(mapped.events, names)
     if names:
         _rename(extractor, names, events)
-    counted: dict[str, Counter[str]] = {}
-    for told, sentences in zip(events, mapped.steps, strict=True):
-        for sentence, event in zip(sentences, told, strict=True):
-            counted.setdefault(event, Counter())[sentence] += 1
-    wording = {event: [s for s, _ in seen.most_common(WORDINGS)] for event, seen in counted.items()}
-    return Told(events, extractor, wording, mapped.steps, heard)
+    return Told(events, extractor, _typical(extractor), mapped.steps, heard)
+
+
+def _typical(extractor: EventExtractor) -> dict[str, list[str]]:
+    """The sentences in the middle of each type: what is told most often may stand at its edge."""
+    return {
+        kind.name: list(dict.fromkeys(kind.sentences))[:WORDINGS]
+        for domain in extractor.domains_.values()
+        for kind in domain.types
+    }
 
 
 def _named(narratives: Sequence[Sequence[str]], names: Mapping[str, str]) -> list[tuple[str, ...]]:
@@ -297,6 +303,23 @@ def _say_dropped(heard: Told, domain: str, console: Console) -> None:
         console.print(
             f"{where}left out, as they are of no event type: {len(heard.extractor.dropped_)} of"
             f" {every} sentences (elision events shows the types)",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def _say_rare(script: Script, domain: str, console: Console) -> None:
+    """Say how many events are no steps of the outline, if any are not."""
+    if script.made_from is None:
+        return
+    rare = len(set(script.events).difference(script.made_from.steps_of))
+    if rare:
+        where = f"{shown_path(domain)}: " if domain else ""
+        console.print(
+            f"{where}too rarely told to be steps of the outline (by fewer than"
+            f" {outline.LEAST_SHARE:.0%} of the tellings, or by one): {rare} of"
+            f" {len(script.events)} events",
             markup=False,
             highlight=False,
             soft_wrap=True,
@@ -399,32 +422,44 @@ def titled_paths(
     chosen: tuple[str, ...],
     source: str,
     title: str | None,
+    *,
+    folder: bool = False,
 ) -> dict[str, Path]:
     """Where the script of each domain goes, a single one by its title if it has one."""
     if not title:
-        return output_paths(output, domains, chosen, source)
+        return output_paths(output, domains, chosen, source, folder=folder)
     if len(chosen) != 1:
         problem = f"a title came for {len(chosen)} domains, expected one domain"
         raise InputError(problem, hint="name one with --domain, or leave the title away")
-    return {chosen[0]: output_paths(output, (title,), (title,), source)[title]}
+    return {chosen[0]: output_paths(output, (title,), (title,), source, folder=folder)[title]}
 
 
 def output_paths(
-    output: Path, domains: tuple[str, ...], chosen: tuple[str, ...], source: str
+    output: Path,
+    domains: tuple[str, ...],
+    chosen: tuple[str, ...],
+    source: str,
+    *,
+    folder: bool = False,
 ) -> dict[str, Path]:
-    """Where the script of each chosen domain goes: a file can be written there."""
+    """Where the script of each chosen domain goes: a file can be written there.
+
+    ``folder`` says that the output is a folder, also for one domain and whatever its name is.
+    """
     where = shown_path(output)
     try:
-        if len(chosen) == 1 and not output.is_dir():
+        if len(chosen) == 1 and not folder and not output.is_dir():
             if not output.parent.is_dir():
                 raise InputError(
                     f"no folder {shown_path(output.parent)!r} to write to", where=where
                 )
             paths = {chosen[0]: output}
         else:
-            named = output.suffix.lower() == ".json"
+            named = output.suffix.lower() == ".json" and not folder
             if not output.is_dir() and (named or output.exists()):
                 is_file = "is a file" if output.exists() else "is named as a file"
+                if len(chosen) == 1:
+                    raise InputError("this is a file, expected a folder", where=where)
                 raise InputError(
                     f"{len(chosen)} domains came and the output {is_file}, expected a folder",
                     where=where,

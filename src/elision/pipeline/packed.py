@@ -32,20 +32,21 @@ def learn_packed(
     *,
     only: str | None = None,
     title: str | None = None,
+    folder: bool = False,
     method: str,
     settings: Mapping[str, Any],
 ) -> list[Learned]:
     """Learn and save a script for each packed corpus, or for the one of a domain.
 
-    With one domain ``output`` is the script's file, with several a folder. A single domain is
-    called by its ``title``, if there is one.
+    With one domain ``output`` is the script's file, with several, or if ``folder`` says so, a
+    folder. A single domain is called by its ``title``, if there is one.
     """
     make_learner(method, **settings)  # complains before anything is done
     if only is not None and only not in corpora:
         known = ", ".join(map(repr, list(corpora)[:12]))
         raise InputError(f"no domain {only!r}; the domains are {known}")
     chosen = tuple(corpora) if only is None else (only,)
-    paths = titled_paths(output, tuple(corpora), chosen, "-", title)
+    paths = titled_paths(output, tuple(corpora), chosen, "-", title, folder=folder)
     found: list[Learned] = []
     failed: dict[str, str] = {}
     for domain in chosen:

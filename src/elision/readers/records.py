@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from elision.readers.source import Source
 
 _FIELDS = frozenset(FIELDS)
+_OURS = {
+    "elision-script": "a script",
+    "elision-library": "a library",
+    "elision-extractor": "an extractor",
+}
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _decode = msgspec.json.Decoder().decode
 
@@ -168,9 +173,18 @@ def read_json(source: Source, domain: str) -> Corpus:
         raise InputError(problem, where=place, hint=hint) from None
     if not isinstance(document, list):
         hint = "write a list of objects, or one object a line with format='jsonl'"
-        problem = f"{shown(document)} is not a list of narratives"
+        problem = f"{_kind(document)} is not a list of narratives"
         raise InputError(problem, where=source.name, hint=hint)
     return from_items(document, domain, f"{source.name} ")
+
+
+def _kind(document: object) -> str:
+    """A JSON document that is no list, as an error names it: whole files are not shown."""
+    if not isinstance(document, dict):
+        return shown(document)
+    kind = document.get("format")
+    ours = _OURS.get(kind) if isinstance(kind, str) else None
+    return "one object" if ours is None else f"{ours} of Elision's"
 
 
 def from_items(items: Iterable[object], domain: str, prefix: str = "") -> Corpus:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from elision import ask
 from elision.ask.follow import RATE, Now
 from elision.errors import InputError
 from elision.serve import messages
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from elision.ask.follow import Follower
     from elision.ask.follow_many import Guess, LibraryFollower
     from elision.ask.identify import Candidate
+    from elision.ask.sentences import Taken
     from elision.values.library import Library
 
 Known: TypeAlias = messages.Now | messages.Guess
@@ -67,6 +69,12 @@ class Following:
     def told(self) -> tuple[str, ...]:
         """What was told so far, as the script understands it."""
         return self._follower.told
+
+    def taken_for(self, text: str, best: str | None = None) -> list[Taken]:
+        """Say what a sentence is taken for; over a library by the script that it probably is of."""
+        scripts = self._scripts
+        script = scripts if isinstance(scripts, Script) else None if best is None else scripts[best]
+        return [] if script is None else ask.sentences.taken_for(script, [text])
 
     def tell(self, text: str) -> Known:
         """Tell an event or a sentence."""

@@ -65,6 +65,12 @@ _CONTRAST = re.compile(
     rf"|,?\s+and\s+(?={_DOER}(?:never\b|\w+\s+not\b|\w+n['’]?t\b|\w+ed\b))",
     re.IGNORECASE,
 )
+# "without washing it I left": what is denied stands in a phrase of its own.
+_WITHOUT = re.compile(
+    r",?\s*\bwithout\s+(?:(?:even|ever|first|\w+ly)\s+)?\w+ing\b.*?"
+    r"(?=[,.;!?]|\s+(?:and|but|or|then|i|you|he|she|we|they)\b|$)[,;]?\s*",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(r"^(?:even\s+)?(?:if|unless|in case)\b", re.IGNORECASE)
 
 _LONG_LINE = 14  # words; a step that somebody lists is shorter
@@ -166,13 +172,18 @@ def said(text: str, parser: Parser | None = None) -> list[Said]:
     --------
     >>> [one[:2] for one in said("It was late. I went in but did not pay.")]
     [('It was late', 'remark'), ('I went in', 'event'), ('did not pay', 'denied')]
+    >>> [one[:2] for one in said("Without paying I left.")]
+    [('Without paying', 'denied'), ('I left', 'event')]
     >>> [one.meant for one in said("I found the book and checked it out.")]
     ['I found the book', 'checked the book out']
     """
     rules = parser or _rules()
     mentions = Mentions(rules)
     found: list[Said] = []
-    for sentence in sentences_of(text):
+    for sentence in (piece for whole in sentences_of(text) for piece in _apart(whole)):
+        if _WITHOUT.match(sentence):
+            found.append(Said(sentence, "denied", sentence))
+            continue
         pieces = _CONTRAST.split(sentence) if _NOT.search(sentence) else [sentence]
         begin = 0
         for part in (part for piece in pieces if piece for part in rules.split(piece) or [piece]):
@@ -225,6 +236,16 @@ def telling(text: str, domain: str = "", name: str = "") -> Narrative | None:
     if not steps:
         return None
     return Narrative(steps=steps, domain=domain, id=name, extra={MEANT: changed} if changed else {})
+
+
+def _apart(sentence: str) -> list[str]:
+    """Cut what was done without doing something else into the two; "not without" denies nothing."""
+    without = _WITHOUT.search(sentence)
+    if without is None or _NOT.search(sentence) or _CONDITION.match(sentence):
+        return [sentence]
+    denied = without[0].strip(" ,;")
+    pieces = [sentence[: without.start()].strip(), denied, sentence[without.end() :].strip()]
+    return [piece for piece in pieces if _WORD.search(piece)]
 
 
 def _denied(sentence: str, at: int) -> str:

@@ -31,6 +31,22 @@ LONGEST_LIKENED = 100
 """Characters above which no similar name is sought for an unknown event: it takes too long."""
 
 
+def surely(item: Observation) -> Observation:
+    """Return an item that is one event rather than not as that event, and any other as it was.
+
+    What the weights leave over to one is that it is none of them: they say so of sentences.
+
+    Examples
+    --------
+    >>> surely({"wash hair": 0.8, "rinse": 0.15}), surely({"wait": 0.36, "pour": 0.06})
+    ('wash hair', {'wait': 0.36, 'pour': 0.06})
+    """
+    if not isinstance(item, Mapping) or not item:
+        return item
+    likeliest = max(item, key=lambda event: item[event])
+    return likeliest if 2 * item[likeliest] > max(1.0, math.fsum(item.values())) else item
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
     """Distinct narratives as arrays, longest first.
