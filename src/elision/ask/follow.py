@@ -32,9 +32,6 @@ RATE = 0.05
 LEAST = 0.05
 """Steps less probably passed are not listed."""
 
-LEAST_NEXT = 0.01
-"""What comes next less probably says nothing of what has been passed."""
-
 USUALLY = float(np.log(2))
 """Log-odds of an order that is worth mentioning."""
 
@@ -409,13 +406,8 @@ class Follower:
         return self._outline.steps[told].name
 
     def _passed(self, passing: Passing, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probability that each step is no longer to come: at most that it does not come next."""
-        passed = passing.passed_untold()
-        for number in np.flatnonzero(chances[:-1] >= LEAST_NEXT).tolist():
-            step = passing.step_of(self._script.events[number])
-            if step is not None and not passing.told[step]:
-                passed[step] = min(passed[step], 1 - chances[number])
-        return passed
+        """Probability that each step is no longer to come."""
+        return passing.no_longer_to_come(self._script.events, chances[:-1])
 
     def _skipped(
         self, state: _State, happened: NDArray[np.float64], passed: NDArray[np.float64]
