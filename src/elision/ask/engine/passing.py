@@ -52,7 +52,12 @@ def can_be_expected(outline: Outline, told: NDArray[np.bool_], step: int) -> boo
 
 
 def untold(outline: Outline, told: NDArray[np.bool_]) -> list[int]:
-    """Steps that nearly every telling tells (`EXPECTED`), and this one, at its end, does not."""
+    """Steps that nearly every telling tells (`EXPECTED`), and this one, at its end, does not.
+
+    None where the tellings were too few for alarms: of one telling, each step is told by all.
+    """
+    if outline.alarms is None:
+        return []
     missing = np.flatnonzero(~told & (outline.told_shares >= EXPECTED)).tolist()
     return [step for step in missing if can_be_expected(outline, told, step)]
 
