@@ -198,6 +198,17 @@ def test_scores_miss_nothing_that_few_tellings_tell(tellings, said):
     assert tuple(one.event for one in follow.finish().alarms) == said
 
 
+def test_the_rate_bounds_alarms_of_what_is_told_later_and_no_others():
+    """A step that 92 % tell is missing in 8 %, and that is said whatever the rate."""
+    tellings = 92 * [["a", "b", "c", "d"]] + 8 * [["a", "c", "d"]]
+    script = el.ScriptLearner().fit(tellings).script_
+    for rate in (0.01, 0.05, 0.5):
+        follow = script.follow(false_alarms=rate)
+        follow.tell_all(["a", "c", "d"])
+        assert [one.event for one in follow.finish().alarms] == ["b"]
+        assert not any(false_alarms(script, one, rate)[0] for one in tellings)
+
+
 def test_a_step_skipped_is_told_of():
     rng = np.random.default_rng(4)
     script = sharp_script(outline_of([telling(rng, 1.0) for _ in range(LEARNED)]), EVENTS)

@@ -227,8 +227,10 @@ class Follower:
     script
         The script of the activity.
     false_alarms
-        Share of ordinary tellings that may have an alarm, for skipped steps and for steps out of
-        order each; see `knows_alarms`.
+        Share of ordinary tellings in which a step may be called skipped that is told later, and
+        share in which one may be called out of order; see `knows_alarms`. It does not bound alarms
+        of steps that are never told: what 92 % of the tellings tell is missing in 8 % of them, and
+        most of those raise an alarm, at their end if not before, whatever the share.
     unknown
         "ignore" notes what the script does not know in ``now().unknown``; "error" refuses it.
 

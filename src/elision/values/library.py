@@ -243,7 +243,8 @@ class Library(Mapping[str, Script]):
             Prior probability that it is none of the scripts. True for 0.2 while only names of
             events are told, and else for 0.02 as in `identify`; False for 0.
         false_alarms
-            Share of ordinary tellings that may have an alarm.
+            Share of ordinary tellings in which a step may be called skipped that is told later, and
+            share in which one may be called out of order; see `elision.ask.follow.Follower`.
 
         Examples
         --------

@@ -290,7 +290,8 @@ class Questions(ABC):
         Parameters
         ----------
         false_alarms
-            Share of ordinary tellings in which an alarm may be raised.
+            Share of ordinary tellings in which a step may be called skipped that is told later, and
+            share in which one may be called out of order; see `elision.ask.follow.Follower`.
         unknown
             "ignore" notes what the script does not know; "error" refuses it.
         """
