@@ -175,6 +175,10 @@ def test_too_few_tellings_to_know():
     follow = few.follow()
     assert not follow.knows_alarms
     assert follow.tell_all(EVENTS[::-1]).alarms == ()
+    # Nor at the end: that few tell a step says nothing of a telling without it.
+    few_ends = few.follow()
+    few_ends.tell("e0")
+    assert few_ends.finish().alarms == ()
     # With some, alarms are for what is worse than in any of them; from 19 on, a rate is known.
     some = sharp_script(outline_of(tellings[:-1]), EVENTS)
     assert not some.follow().knows_alarms
@@ -183,6 +187,26 @@ def test_too_few_tellings_to_know():
     assert alarms.threshold("skipped", 0.01) > max(alarms.skipped)
     assert some.follow(false_alarms=0.1).knows_alarms
     assert sharp_script(outline_of(tellings), EVENTS).follow().knows_alarms
+
+
+@pytest.mark.parametrize(("tellings", "said"), [(1, ()), (4, ()), (5, ("b",))])
+def test_scores_miss_nothing_that_few_tellings_tell(tellings, said):
+    script = el.ScriptLearner().fit(tellings * [["a", "b", "c"]]).script_
+    assert script.score(["a", "c"]).untold == said
+    follow = script.follow()
+    follow.tell_all(["a", "c"])
+    assert tuple(one.event for one in follow.finish().alarms) == said
+
+
+def test_the_rate_bounds_alarms_of_what_is_told_later_and_no_others():
+    """A step that 92 % tell is missing in 8 %, and that is said whatever the rate."""
+    tellings = 92 * [["a", "b", "c", "d"]] + 8 * [["a", "c", "d"]]
+    script = el.ScriptLearner().fit(tellings).script_
+    for rate in (0.01, 0.05, 0.5):
+        follow = script.follow(false_alarms=rate)
+        follow.tell_all(["a", "c", "d"])
+        assert [one.event for one in follow.finish().alarms] == ["b"]
+        assert not any(false_alarms(script, one, rate)[0] for one in tellings)
 
 
 def test_a_step_skipped_is_told_of():

@@ -125,9 +125,93 @@ def test_nothing_is_missing_after_what_is_not_finished(doorbells):
     for script in doorbells:
         whole, begun = (script.missing(one, min_probability=0.2) for one in (told, [*told, ...]))
         assert begun == script.missing(told, min_probability=0.2, finished=False)
-        assert begun.places == (*whole.places[:-1], ())
+        assert [[one.event for one in place] for place in begun.places[:-1]] == [
+            [one.event for one in place] for place in whole.places[:-1]
+        ]
+        assert begun.places[-1] == ()
         assert whole.places[-1] != ()
         assert begun.repaired[-1].event == "open door"
+
+
+def test_what_a_plain_script_says_is_missing_from_a_beginning_is_what_it_passed(branching):
+    begun = branching.missing(["a", "d", ...], min_probability=0.0)
+    story = branching.between(["a", "d", ...], min_probability=0.0)
+    assert [
+        [(one.event, pytest.approx(one.probability)) for one in place] for place in begun.places
+    ] == [[(one.event, one.probability) for one in gap] for gap in story.unsaid]
+    assert begun.places[1][0].event == "b"
+
+
+@pytest.fixture(scope="module")
+def in_parallel():
+    """Learned from tellings in which b, which c follows, comes before or after d, both always."""
+    tellings = [list("abcde"), list("abdce"), list("adbce")] * 8
+    return el.ScriptLearner().fit(tellings).script_, tellings
+
+
+def beginnings_of(tellings):
+    every = {tuple(one[:k]) for one in tellings for k in range(1, len(one))}
+    return [[*one, ...] for one in sorted(every)]
+
+
+def test_beginnings_of_what_it_learned_from_are_not_odd(in_parallel):
+    script, tellings = in_parallel
+    for begun in beginnings_of(tellings):
+        found = script.score(begun)
+        assert found.oddness < 0, begun
+        assert (found.flags, found.untold, found.p_value) == ((), (), None)
+        assert found.fitness == pytest.approx(1.0)
+    # Only what follows is left out of the reckoning.
+    assert script.score(["a", "e", "b", ...]).oddness > 0
+    assert script.score(["a", "sneeze", ...]).flags[0].kind == "unknown"
+
+
+def test_what_is_told_next_was_neither_passed_nor_is_it_missing(in_parallel):
+    script, _ = in_parallel
+    told = ["a", "d", ...]
+    assert script.next(told).answers[0].event == "b"
+    assert script.next(told).answers[0].probability > 0.9
+    assert all(not gap.unsaid for gap in script.between(told, min_probability=0.1).gaps)
+    assert script.missing(told, min_probability=0.1).places == ((), (), ())
+    following = script.follow()
+    following.tell_all(told[:-1])
+    assert following.skipped == ()
+    # What has been passed was left out all the same.
+    assert [one.event for one in script.between(["a", "d", "e", ...]).gaps[2].unsaid] == ["b", "c"]
+
+
+def test_what_was_left_out_so_far_is_what_following_says_was_done(in_parallel):
+    script, _ = in_parallel
+    told = ["a", "d", "e"]
+    following = script.follow()
+    done = {one.event: one.done for one in following.tell_all(told).skipped}
+    found = script.between([*told, ...], min_probability=0.0)
+    for event in "bc":
+        unsaid = sum(
+            one.probability for gap in found.gaps for one in gap.unsaid if one.event == event
+        )
+        assert 0.5 < unsaid <= done[event] + 1e-9
+
+
+def test_many_beginnings_are_judged_as_each_by_itself(in_parallel, doorbells):
+    script, tellings = in_parallel
+    many = [*beginnings_of(tellings)[:4], tellings[0], ["a", "x", None, ...]]
+    found = script.conform(one for one in many)
+    assert list(found) == [script.score(one) for one in many]
+    asked = many[:-1]
+    assert list(script.between_many(asked)) == [script.between(one) for one in asked]
+    for hand_made in doorbells:
+        asked = [["hear doorbell", ...], ["open door", "close door"]]
+        assert list(hand_made.between_many(asked)) == [hand_made.between(one) for one in asked]
+        assert hand_made.conform(asked)[0] == hand_made.score(asked[0])
+    with pytest.raises(el.InputError, match=r"^narrative 1, event 0: unknown event"):
+        script.between_many([["a", ...], ["x"]])
+    library = el.Library({"letters": script, "bell": doorbells[0]})
+    asked = [["a", "d", ...], ["a", "d"]]
+    assert list(library.identify_many(asked)) == [library.identify(one) for one in asked]
+    assert library.score(asked[0]) == script.score(asked[0])
+    assert library.align(asked[0]) == script.align(asked[0])
+    assert all(not gap for gap in library.between(asked[0]).unsaid)
 
 
 def test_a_beginning_is_identified_as_one(doorbells):

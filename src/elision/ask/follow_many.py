@@ -134,7 +134,7 @@ class LibraryFollower:
         Probability beforehand that it is none of the scripts; None for the usual one,
         `NONE_BY_EVENTS` or `NONE_BY_WORDS`.
     false_alarms
-        Share of ordinary tellings that may have an alarm.
+        As for a `Follower`.
     """
 
     def __init__(

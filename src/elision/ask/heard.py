@@ -243,9 +243,12 @@ def unfinished(narrative: Any, finished: bool) -> tuple[Any, bool]:
     >>> unfinished(["hear doorbell", ...], True)
     (['hear doorbell'], False)
     """
-    if isinstance(narrative, list | tuple) and narrative and narrative[-1] is ...:
-        return narrative[:-1], False
-    return narrative, finished
+    return (narrative[:-1], False) if is_begun(narrative) else (narrative, finished)
+
+
+def is_begun(narrative: Any) -> bool:
+    """Whether a narrative ends in ``...``: it is not finished."""
+    return isinstance(narrative, list | tuple) and len(narrative) > 0 and narrative[-1] is ...
 
 
 def single(heard: Heard, question: str) -> list[Observation]:

@@ -118,7 +118,7 @@ def missing(
     return found_missing(
         script,
         narrative,
-        lambda items: ask.engine.chances.missing_chances(script, [items])[0],
+        lambda items: ask.engine.chances.missing_chances(script, [items], finished=finished)[0],
         min_probability=min_probability,
         unknown=unknown,
         finished=finished,

@@ -90,6 +90,7 @@ def between(
     narrative: Sequence[Observation],
     *,
     min_probability: float = 0.05,
+    finished: bool = True,
 ) -> Story:
     """Tell what was left unsaid by all scripts; parameters as for `elision.ask.between`.
 
@@ -99,7 +100,7 @@ def between(
 
     def placed(one: Script) -> tuple[Story, list[int]]:
         heard = hear(one, narrative, unknown="ignore")
-        story = one.between(narrative, unknown="ignore", min_probability=0.0)
+        story = one.between(narrative, unknown="ignore", min_probability=0.0, finished=finished)
         return story, [*heard.positions, len(narrative)]
 
     found = _asked(scripts, placed)

@@ -20,7 +20,7 @@ from elision.ask import align as _align
 from elision.ask import posterior as _posterior
 from elision.ask.between import Story, Unsaid
 from elision.ask.engine import checks
-from elision.ask.engine.unfinished import prefix_log_prob
+from elision.ask.engine.unfinished import passed_by_now, prefix_log_prob
 from elision.ask.heard import hear, hear_all, label_of, name_of, single
 from elision.ask.joint import Course
 from elision.values.observations import Packer, surely
@@ -185,7 +185,8 @@ def _story(
         sure = zip(items, steps, strict=True)
         at[:, [s for item, s in sure if isinstance(item, str) and s is not None]] = 0.0
     if not finished:
-        at[-1] = 0.0  # what comes after the last event is still to come
+        at *= passed_by_now(script, outline, items)  # what is still to come was not left out
+        at[-1] = 0.0
     at[:, [k for k, step in enumerate(outline.steps) if step.event in denied]] = 0.0
     return Story(
         tuple(label_of(item) for item in items),

@@ -49,6 +49,7 @@ def left_out(
     told: Sequence[int | None],
     *,
     finished: bool,
+    passed: NDArray[np.float64] | None = None,
     places: Sequence[int] | None = None,
     gains: NDArray[np.float64] | None = None,
 ) -> LeftOut:
@@ -65,6 +66,9 @@ def left_out(
         The step of each event told, None where there is none.
     finished
         Whether the telling is at its end; if not, what comes after its last event is still to come.
+    passed
+        Of a telling that is not, the probability that each step is no longer to come, see
+        `elision.ask.engine.unfinished.passed_by_now`; by default one.
     places
         Numbers of the places before each event and after the last, ascending, where some of these
         are one and the same; by default all differ.
@@ -85,6 +89,7 @@ def left_out(
     spread = silences(outline, told)
     best = _best_places(outline, told, spread, gains)
     if not finished:
+        spread *= 1.0 if passed is None else passed
         spread[-1] = 0.0
         spread[:, best == len(told)] = 0.0
     unsaid = np.minimum(spread.sum(axis=0), 1.0)

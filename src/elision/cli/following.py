@@ -54,7 +54,12 @@ def follow(
         ),
     ],
     false_alarms: Annotated[
-        float, typer.Option(help="Share of ordinary tellings that may have an alarm.")
+        float,
+        typer.Option(
+            help="Share of ordinary tellings in which a step may be called skipped that is told"
+            " later, or one be called out of order; alarms of steps that are never told are not"
+            " counted."
+        ),
     ] = 0.05,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON for each line told.")

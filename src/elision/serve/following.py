@@ -33,7 +33,7 @@ class Following:
     scripts
         The script, or the library.
     false_alarms
-        Share of ordinary tellings that may have an alarm.
+        As for an `elision.ask.follow.Follower`.
 
     Raises
     ------

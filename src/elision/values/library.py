@@ -195,8 +195,12 @@ class Library(Mapping[str, Script]):
         """
         share = _checked_share(none_of_these)
         asked = ask.many.Asked(narratives)
-        listed = [_listed(one) for one in asked.narratives]
+        parted = [ask.heard.unfinished(one, finished) for one in asked.narratives]
+        listed = [_listed(one) for one, _ in parted]
         found = self._identifier.identify(listed, share, begun=not finished)
+        for number, (_, whole) in enumerate(parted):
+            if whole is not finished:
+                found[number] = self._identifier.identify([listed[number]], share, begun=True)[0]
         return asked.identifications(found)
 
     def fill(
@@ -239,7 +243,8 @@ class Library(Mapping[str, Script]):
             Prior probability that it is none of the scripts. True for 0.2 while only names of
             events are told, and else for 0.02 as in `identify`; False for 0.
         false_alarms
-            Share of ordinary tellings that may have an alarm.
+            Share of ordinary tellings in which a step may be called skipped that is told later, and
+            share in which one may be called out of order; see `elision.ask.follow.Follower`.
 
         Examples
         --------
@@ -257,9 +262,14 @@ class Library(Mapping[str, Script]):
         )
 
     def between(self, narrative: Iterable[Observation], *, min_probability: float = 0.05) -> Story:
-        """Tell what probably happened unsaid, whatever script is being told."""
-        told = _listed(narrative)
-        return ask.mixed.between(self._weighed(told), told, min_probability=min_probability)
+        """Tell what probably happened unsaid, whatever script is being told.
+
+        What ends in ``...`` is not finished, as for a script.
+        """
+        begun, finished = ask.heard.unfinished(narrative, finished=True)
+        told = _listed(begun)
+        scripts = self._weighed(told, begun=not finished)
+        return ask.mixed.between(scripts, told, min_probability=min_probability, finished=finished)
 
     def score(
         self, narrative: Iterable[Observation], *, samples: int = 1000, random_state: int = 0
@@ -276,8 +286,10 @@ class Library(Mapping[str, Script]):
         >>> library.score(["hear doorbell", "sneeze"], samples=0).flags[0].note
         'not in the script'
         """
-        told = _listed(narrative)
-        return self._likeliest(told).score(told, samples=samples, random_state=random_state)
+        begun, finished = ask.heard.unfinished(narrative, finished=True)
+        told = _listed(begun)
+        script = self._likeliest(told, begun=not finished)
+        return script.score(told, samples=samples, random_state=random_state, finished=finished)
 
     def align(self, narrative: Iterable[Observation]) -> Aligned:
         """Lay a telling along the script that it most probably is of.
@@ -292,12 +304,14 @@ class Library(Mapping[str, Script]):
         >>> [step.state for step in library.align(["hear doorbell", "open door"]).steps][:3]
         ['hear doorbell', 'walk to door', 'open door']
         """
-        told = _listed(narrative)
-        return self._likeliest(told).align(told, unknown="ignore")
+        begun, finished = ask.heard.unfinished(narrative, finished=True)
+        told = _listed(begun)
+        script = self._likeliest(told, begun=not finished)
+        return script.align(told, unknown="ignore", finished=finished)
 
-    def _likeliest(self, narrative: list[Observation]) -> Script:
+    def _likeliest(self, narrative: list[Observation], *, begun: bool) -> Script:
         """The script that a telling is most probably of, given that it is one of them."""
-        return self[str(self._identifier.identify([narrative], 0.0)[0].best)]
+        return self[str(self._identifier.identify([narrative], 0.0, begun=begun)[0].best)]
 
     def _weighed(
         self, narrative: list[Observation], *, begun: bool = False

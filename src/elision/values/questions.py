@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from elision import ask, show
+from elision._backends import is_frame
 from elision.errors import InputError, numbered
 
 if TYPE_CHECKING:
@@ -227,13 +228,22 @@ class Questions(ABC):
     ) -> Answers[Story]:
         """What happened unsaid in each of many narratives, in far less time.
 
-        The narratives may be a data frame of an event log, as `elision.read` takes it;
-        ``to_frame()`` of the answer is then a frame of the same library, with the ids of the cases.
-        So it is with all questions about many narratives.
+        If one of them ends in ``...``, each is asked by itself. The narratives may be a data frame
+        of an event log, as `elision.read` takes it; ``to_frame()`` of the answer is then a frame of
+        the same library, with the ids of the cases. So it is with all questions about many
+        narratives.
         """
         asked = ask.many.Asked(narratives)
-        options = {"unknown": unknown, "min_probability": min_probability}
-        return asked.stories(self._ask("between_many", asked.narratives, **options))
+        if not any(map(ask.heard.is_begun, asked.narratives)):
+            options = {"unknown": unknown, "min_probability": min_probability}
+            return asked.stories(self._ask("between_many", asked.narratives, **options))
+        found = []
+        for number, one in enumerate(asked.narratives):
+            try:
+                found.append(self.between(one, unknown=unknown, min_probability=min_probability))
+            except InputError as error:
+                raise numbered(error, number) from None
+        return asked.stories(found)
 
     def next(
         self,
@@ -280,7 +290,8 @@ class Questions(ABC):
         Parameters
         ----------
         false_alarms
-            Share of ordinary tellings in which an alarm may be raised.
+            Share of ordinary tellings in which a step may be called skipped that is told later, and
+            share in which one may be called out of order; see `elision.ask.follow.Follower`.
         unknown
             "ignore" notes what the script does not know; "error" refuses it.
         """
@@ -394,17 +405,11 @@ class Questions(ABC):
         A telling that is not ``finished``, or that ends in ``...``, is judged as far as it goes.
         """
         told, finished = ask.heard.unfinished(narrative, finished)
-        added = 0
-        if not finished:
-            told, added = ask.engine.unfinished.completed(self.asked, told)
-        found = self.conform(
-            [told],
-            unknown=unknown,
-            false_alarms=false_alarms,
-            samples=samples if finished else 0,
-            random_state=random_state,
-        )[0]
-        return found if finished else ask.engine.unfinished.conformed(found, added)
+        options: dict[str, Any] = {"unknown": unknown, "false_alarms": false_alarms}
+        options |= {"samples": samples, "random_state": random_state}
+        if finished:
+            return self.conform([told], **options)[0]
+        return self._conform_begun([(told, False)], **{**options, "samples": 0})[0]
 
     def conform(
         self,
@@ -417,18 +422,34 @@ class Questions(ABC):
     ) -> Conformances:
         """How well each of many narratives fits the script, as a table.
 
-        At most a share of ``false_alarms`` of usual tellings are called odd. ``to_frame()`` gives a
-        frame of the library that the narratives came in.
+        At most a share of ``false_alarms`` of usual tellings are called odd. Those that end in
+        ``...`` are judged as far as they go. ``to_frame()`` gives a frame of the library that the
+        narratives came in.
         """
-        found: Conformances = self._ask(
-            "conform",
-            narratives,
-            unknown=unknown,
-            false_alarms=false_alarms,
-            samples=samples,
-            random_state=random_state,
-        )
+        options: dict[str, Any] = {"unknown": unknown, "false_alarms": false_alarms}
+        options |= {"samples": samples, "random_state": random_state}
+        given = narratives if is_frame(narratives) else ask.heard.several(narratives)
+        if isinstance(given, list) and any(map(ask.heard.is_begun, given)):
+            parted = [ask.heard.unfinished(one, finished=True) for one in given]
+            return self._conform_begun(parted, **options)
+        found: Conformances = self._ask("conform", given, **options)
         return found
+
+    def _conform_begun(self, parted: list[tuple[Any, bool]], **options: Any) -> Conformances:
+        """Judge tellings of which not all are finished: each comes with whether it is."""
+        wholes = []
+        for number, (told, finished) in enumerate(parted):
+            try:
+                whole = (told, 0) if finished else ask.engine.unfinished.completed(self.asked, told)
+            except InputError as error:
+                raise numbered(error, number) from None
+            wholes.append(whole)
+        judged: Conformances = self._ask("conform", [whole for whole, _ in wholes], **options)
+        found = [
+            one if finished else ask.engine.unfinished.conformed(one, added)
+            for one, (_, finished), (_, added) in zip(judged, parted, wholes, strict=True)
+        ]
+        return ask.score.Conformances(found, judged.ids)
 
     def order(
         self,

@@ -9,6 +9,8 @@ import numpy as np
 from elision.ask.anywhere import insertions
 from elision.ask.between import between_many
 from elision.ask.engine.at_once import in_slices
+from elision.ask.engine.unfinished import between as begun
+from elision.ask.engine.unfinished import prefix_log_prob
 from elision.ask.fill import gap_chances as chances_and_fallback
 from elision.ask.fill import overall
 from elision.ask.following import following
@@ -50,16 +52,23 @@ def anywhere_chances(
     return np.asarray(put / put.sum())
 
 
-def missing_chances(script: Script, items: list[list[Observation]]) -> list[NDArray[np.float64]]:
+def missing_chances(
+    script: Script, items: list[list[Observation]], *, finished: bool = True
+) -> list[NDArray[np.float64]]:
     """Probability that each event was passed in silence at each place, for each narrative.
 
-    Zero all over where the script cannot tell the narrative.
+    Zero all over where the script cannot tell the narrative, or none that begins like it if they
+    are not ``finished``.
     """
     number = {event: o for o, event in enumerate(script.events)}
     result = [np.zeros((len(one) + 1, len(number))) for one in items]
-    possible = script.lattice.log_prob(packed := Packer(script.events).pack(items)) > -np.inf
-    told = [k for k, place in enumerate(packed.place.tolist()) if possible[place]]
-    stories = between_many(script, [items[k] for k in told], min_probability=0.0)
+    if finished:
+        possible = script.lattice.log_prob(packed := Packer(script.events).pack(items)) > -np.inf
+        told = [k for k, place in enumerate(packed.place.tolist()) if possible[place]]
+        stories = between_many(script, [items[k] for k in told], min_probability=0.0)
+    else:
+        told = [k for k, one in enumerate(items) if prefix_log_prob(script, one) > -np.inf]
+        stories = [begun(script, items[k], min_probability=0.0) for k in told]
     for k, story in zip(told, stories, strict=True):
         for row, unsaid in zip(result[k], story.unsaid, strict=True):
             for one in unsaid:

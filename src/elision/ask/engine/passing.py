@@ -40,6 +40,9 @@ EXPECTED = 0.9
 TIE = 1e-9
 """Log-odds of what is as probably behind as ahead, however sums are rounded."""
 
+LEAST_NEXT = 0.01
+"""What comes next less probably says nothing of what has been passed."""
+
 
 def can_be_expected(outline: Outline, told: NDArray[np.bool_], step: int) -> bool:
     """Whether nothing was told instead of a step."""
@@ -49,7 +52,12 @@ def can_be_expected(outline: Outline, told: NDArray[np.bool_], step: int) -> boo
 
 
 def untold(outline: Outline, told: NDArray[np.bool_]) -> list[int]:
-    """Steps that nearly every telling tells (`EXPECTED`), and this one, at its end, does not."""
+    """Steps that nearly every telling tells (`EXPECTED`), and this one, at its end, does not.
+
+    None where the tellings were too few for alarms: of one telling, each step is told by all.
+    """
+    if outline.alarms is None:
+        return []
     missing = np.flatnonzero(~told & (outline.told_shares >= EXPECTED)).tolist()
     return [step for step in missing if can_be_expected(outline, told, step)]
 
@@ -157,6 +165,20 @@ class Passing(NamedTuple):
         """
         untold = -np.logaddexp(0.0, self.prior)  # log-probability that a telling does not tell it
         return np.asarray(np.where(self.told, 1.0, 1 / (1 + np.exp(-self.odds() - untold))))
+
+    def no_longer_to_come(
+        self, events: Sequence[str], chances: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Probability that each place has been passed: at most that its step does not come next.
+
+        ``chances`` are those of each event's coming next. One where the step was told.
+        """
+        passed = self.passed_untold()
+        for number in np.flatnonzero(chances >= LEAST_NEXT).tolist():
+            step = self.step_of(events[number])
+            if step is not None and not self.told[step]:
+                passed[step] = min(passed[step], 1 - chances[number])
+        return passed
 
     def skips(self) -> NDArray[np.float64]:
         """How much speaks for each step's having been skipped: the log-odds of alarms.

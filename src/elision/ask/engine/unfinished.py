@@ -13,19 +13,26 @@ from elision.ask.align import lacking
 from elision.ask.between import Story, unsaid_of
 from elision.ask.engine.checks import probability
 from elision.ask.engine.filters import first_filter
+from elision.ask.engine.passing import Passing
 from elision.ask.fill import emission_shares
 from elision.ask.heard import events_of, hear, impossible, name_of, single
-from elision.ask.score import named
+from elision.ask.score import Deviations, named
 from elision.values.observations import SMALLEST, Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from elision.ask.align import Aligned
     from elision.ask.heard import Item
-    from elision.ask.score import Conformance
+    from elision.ask.score import Conformance, Flag
     from elision.values.observations import Observation, Unknown
+    from elision.values.outline import Outline
     from elision.values.script import Script
+
+MOST_ADDED = 100
+"""Events by which a beginning is gone on with at most, to judge it."""
 
 
 def prefix_log_prob(script: Script, items: Sequence[Observation]) -> float:
@@ -106,21 +113,64 @@ def aligned(found: Aligned) -> Aligned:
     return replace(found, steps=tuple(steps), ending=1.0, log_prob=float(np.log(chances).sum()))
 
 
-def completed(script: Script, narrative: Any) -> tuple[Any, int]:
-    """Add to a beginning what the script always tells later, and say how many events that is.
+def passed_by_now(
+    script: Script, outline: Outline, items: Iterable[Observation]
+) -> NDArray[np.float64]:
+    """Probability that each step of an outline is no longer to come after a beginning.
 
-    Without them, a script that never leaves them out could not tell it.
+    It is what `elision.ask.follow` says after the last event; one where the step was told.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
+    >>> outline = script.outline()
+    >>> found = passed_by_now(script, outline, ["open door"])
+    >>> {step.name: round(p, 2) for step, p in zip(outline.steps, found.tolist())}["close door"]
+    0.01
+    """
+    state, passing = first_filter(script), Passing.of(outline)
+    number = {event: o for o, event in enumerate(script.events)}
+    for item in items:
+        if item is None:
+            continue
+        event = name_of(item)
+        step = passing.step_of(event)
+        passing = passing if step is None else passing.tell(step)
+        state = state.tell(number[event])
+    return passing.no_longer_to_come(script.events, np.exp(state.next_log_probs()[:-1]))
+
+
+def completed(script: Script, narrative: Any) -> tuple[Any, int]:
+    """Go on with a beginning as it most probably does, and say by how many events.
+
+    What is judged is then a whole telling, as others are, that lacks nothing which may still come.
     """
     told = list(narrative) if isinstance(narrative, Iterator) else narrative
-    if script.telling is not None:
-        return told, 0
     items = single(hear(script, told, unknown="ignore"), "score")
-    if script.log_prob(items) > -math.inf:
-        return told, 0
-    wanted = lacking(script, items)
-    if any(after < len(items) for _, after in wanted):
-        return told, 0
-    return [*events_of(told, script), *(event for event, _ in wanted)], len(wanted)
+    added = _likely_rest(script, items)
+    if script.telling is None and script.log_prob([*items, *added]) == -math.inf:
+        # What it tells, it cannot tell; it may be able to if it has all that it always has.
+        wanted = [] if script.log_prob(items) > -math.inf else lacking(script, items)
+        behind = all(after == len(items) for _, after in wanted)
+        added = [event for event, _ in wanted] if behind else []
+    return ([*events_of(told, script), *added], len(added)) if added else (told, 0)
+
+
+def _likely_rest(script: Script, items: Iterable[Observation]) -> list[str]:
+    """What is most probably told next, event by event to the end; nothing if there is none."""
+    number = {event: o for o, event in enumerate(script.events)}
+    state = first_filter(script)
+    for item in items:
+        state = state if item is None else state.tell(number[name_of(item)])
+    added: list[str] = []
+    while len(added) <= MOST_ADDED:
+        event = int(state.next_log_probs().argmax())
+        if event == len(number):
+            return added
+        added.append(script.events[event])
+        state = state.tell(event)
+    return []
 
 
 def conformed(found: Conformance, added: int = 0) -> Conformance:
@@ -131,7 +181,6 @@ def conformed(found: Conformance, added: int = 0) -> Conformance:
     end = len(found.told) - added
     certain = [flag for flag in found.flags if flag.kind != "surprising"]  # which has no others now
     flags = [flag for flag in certain if flag.position < end]
-    left_out = sum(flag.weight for flag in certain if flag not in flags)
     surprises = found.surprises[end:]
     later = found.ending + sum(one for one in surprises if one is not None)
     begun = replace(
@@ -143,6 +192,19 @@ def conformed(found: Conformance, added: int = 0) -> Conformance:
         p_value=None,
         untold=(),
         flags=tuple(flags),
-        deviations=found.deviations._replace(missing=max(0.0, found.deviations.missing - left_out)),
+        deviations=_without(found.deviations, [one for one in certain if one.position >= end]),
     )
     return named(begun)
+
+
+def _without(found: Deviations, flags: Iterable[Flag]) -> Deviations:
+    """Deviations without those that were flagged."""
+    missing, superfluous, out_of_order = found
+    for flag in flags:
+        chance = flag.weight if flag.kind == "skipped" else flag.probability
+        if chance is None:
+            continue
+        missing -= chance if flag.kind in {"skipped", "replaced"} else 0.0
+        superfluous -= chance if flag.kind in {"superfluous", "repeated", "replaced"} else 0.0
+        out_of_order -= chance if flag.kind == "out of order" else 0.0
+    return Deviations(max(0.0, missing), max(0.0, superfluous), max(0.0, out_of_order))

@@ -177,7 +177,7 @@ def tellings(
     model = model_of(script)
     rng = check_drawing(n, random_state)
     if length is None and given is None:
-        drawn = [_draw(model, np.empty(0, np.int64), rng) for _ in range(n)]
+        drawn = [drawn_on(model, np.empty(0, np.int64), rng) for _ in range(n)]
     elif length is not None:
         condition(script, length, given, unknown)
         drawn = _of_length(model, n, length, rng)
@@ -186,11 +186,16 @@ def tellings(
     return [[model.events[o] for o in one.tolist()] for one in drawn]
 
 
-def _draw(
-    model: TellingModel, told: NDArray[np.int64], rng: np.random.Generator
+def drawn_on(
+    model: TellingModel,
+    told: NDArray[np.int64],
+    rng: np.random.Generator,
+    *,
+    longest: int = LONGEST_DRAWN,
 ) -> NDArray[np.int64]:
+    """Go on with a telling by drawing events until it ends, or is as long as it may be."""
     found = np.asarray(
-        kernels.tellings.draw(model.forward.tables, model.kinds_of(told), LONGEST_DRAWN, rng)
+        kernels.tellings.draw(model.forward.tables, model.kinds_of(told), longest, rng)
     )
     return np.concatenate([told, _events(model, found[len(told) :], rng)])
 
@@ -238,7 +243,7 @@ def _fitting(
     chance = np.exp(weight - weight.max())
     chosen = rng.choice(len(begun), n, p=chance / chance.sum())
     told = [begun[k].told for k in chosen.tolist()]
-    return [_draw(model, one, rng) for one in told] if open_end else told
+    return [drawn_on(model, one, rng) for one in told] if open_end else told
 
 
 def _log_sum(values: NDArray[np.float64]) -> float:

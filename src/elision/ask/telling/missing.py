@@ -8,6 +8,7 @@ import numpy as np
 
 from elision.ask.missing import found_missing
 from elision.ask.telling.gaps import over_openings
+from elision.ask.telling.going_on import continuations
 from elision.ask.telling.slots import model_of
 from elision.values.telling import Missing
 
@@ -34,12 +35,15 @@ def missing(
     """Say which events are probably missing from the record, see `elision.ask.missing.missing`.
 
     The log-odds of inserting an event become a probability by what was learned from hiding told
-    events of training narratives.
+    events of training narratives. Of a record that is not finished, probabilities are means over
+    ways in which it may go on.
     """
     return found_missing(
         script,
         narrative,
-        lambda items: chances_missing(script, [items])[0],
+        lambda items: (
+            chances_missing(script, [items])[0] if finished else _chances_so_far(script, items)
+        ),
         min_probability=min_probability,
         unknown=unknown,
         finished=finished,
@@ -50,6 +54,15 @@ def chances_missing(script: Script, items: list[list[Observation]]) -> list[NDAr
     """Probability that each event is missing at each place of each narrative."""
     model = model_of(script)
     return [probabilities(model, over_openings(model, one)) for one in items]
+
+
+def _chances_so_far(script: Script, items: list[Observation]) -> NDArray[np.float64]:
+    """Probability that each event is missing at each place of a beginning."""
+    model = model_of(script)
+    result = np.zeros((len(items) + 1, len(model.events)))
+    for whole, share in continuations(model, items):
+        result += share * probabilities(model, over_openings(model, whole))[: len(result)]
+    return result
 
 
 def probabilities(model: TellingModel, odds: NDArray[np.float64]) -> NDArray[np.float64]:
