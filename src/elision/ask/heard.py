@@ -137,7 +137,7 @@ def hear(script: Script, narrative: Iterable[Item], *, unknown: Unknown = "error
     --------
     >>> import elision as el
     >>> hear(el.examples.doorbell(), ["cough", "open door", None], unknown="ignore")
-    Heard(items=['open door', None], positions=[1, 2], ignored=[(0, 'cough')])
+    Heard(items=['open door', None], positions=[1, 2], ignored=[(0, 'cough')], denied=frozenset())
     """
     heard = hear_all(script, [narrative], unknown=unknown)[0]
     _check_size(script, len(heard.items))

@@ -251,6 +251,8 @@ def identify(
 
 def _is_scripts(text: str) -> bool:
     """Whether an argument is a script file, or a folder that has some or is written as one."""
+    if not text.strip():  # no name, though a path takes it for this folder
+        return False
     path = Path(text)
     try:
         if path.is_dir():  # an event may be called like a folder that has nothing to do with it

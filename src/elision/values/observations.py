@@ -34,7 +34,7 @@ LONGEST_LIKENED = 100
 def surely(item: Observation) -> Observation:
     """Return an item that is one event rather than not as that event, and any other as it was.
 
-    What the weights leave over to one is that it is none of them: they say so of sentences.
+    What several weights leave over to one is that it is none of them: they say so of sentences.
 
     Examples
     --------
@@ -44,7 +44,8 @@ def surely(item: Observation) -> Observation:
     if not isinstance(item, Mapping) or not item:
         return item
     likeliest = max(item, key=lambda event: item[event])
-    return likeliest if 2 * item[likeliest] > max(1.0, math.fsum(item.values())) else item
+    whole = max(1.0, math.fsum(item.values()))
+    return likeliest if len(item) == 1 or 2 * item[likeliest] > whole else item
 
 
 @dataclass(frozen=True, slots=True, eq=False)
