@@ -56,8 +56,8 @@ def follow(
     false_alarms: Annotated[
         float,
         typer.Option(
-            help="Share of ordinary tellings in which a step may be called skipped that is told later,"
-            " or one be called out of order; alarms of steps that are never told are not counted."
+            help="Share of ordinary tellings in which a step may be called skipped that is told"
+            " later, or one out of order; alarms of steps that are never told are not counted."
         ),
     ] = 0.05,
     as_json: Annotated[
@@ -73,8 +73,8 @@ def follow(
 
     With --json each line is answered by one, at once, and the end by one more: count, skipped,
     out_of_order, next, ended, progress, unknown, finished, knows_alarms; over several scripts best,
-    activities and, as now, these; or error. There all words but `undo` are events. The exit status
-    is 2 if a line of standard input could not be followed.
+    activities, now (these) and about, the script that says so; or error. There all words but `undo`
+    are events. The exit status is 2 if a line of standard input could not be followed.
 
     Example: `elision follow doorbell.json`
     """
@@ -150,6 +150,8 @@ class _Conversation:
             return
         if isinstance(found, Guess):
             _show_activities(found.activities)
+            if found.about is not None and found.best is None:
+                say(f"as {found.about}", "dim")
         if now is not None:
             _show_now(now, text)
         out.print()

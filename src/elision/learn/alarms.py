@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision._threads import one_blas_thread
-from elision.ask.engine.passing import WITNESSES, Passing
+from elision.ask.engine.passing import LEAST_TELLINGS, WITNESSES, Passing
 from elision.values.outline import UNSEEN, Alarms, steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.values.outline import Outline
-
-LEAST_TELLINGS = 5
-"""Fewer say nothing about alarms."""
 
 MOST_TELLINGS = 1000
 """That are followed; those are enough to know what one telling in twenty does."""
@@ -41,7 +38,7 @@ def with_alarms(
 
     Each telling is followed by the orders that all others tell. An alarm that a step was skipped is
     false if the step is told later; of one that is never told, though nine of ten tellings tell it,
-    it is taken to be true, and not counted: a step that 92 % tell is missing in 8 % of the tellings.
+    it is taken to be true, and not counted: a step that 92 % tell is missing in 8 % of them.
     """
     if len(tellings) < LEAST_TELLINGS or not outline.steps:
         return outline

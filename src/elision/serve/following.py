@@ -94,7 +94,8 @@ class Following:
         return messages.Guess(
             found.best,
             [_activity(one) for one in found.activities.candidates],
-            None if found.now is None else self._now(found.now, found.best),
+            None if found.now is None else self._now(found.now, found.about),
+            found.about,
         )
 
     def _now(self, now: Now, name: str | None) -> messages.Now:
