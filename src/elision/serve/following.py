@@ -76,6 +76,10 @@ class Following:
         self.lines += 1
         return self._message(found)
 
+    def now(self) -> Known:
+        """Say what is known, with nothing more told."""
+        return self._message(self._follower.now())
+
     def undo(self) -> Known:
         """Take back what was told last, or that the telling is finished."""
         found = self._follower.undo()
