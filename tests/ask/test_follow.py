@@ -470,6 +470,62 @@ def test_scores_expect_nothing_that_something_else_was_told_for():
     assert script.score(["come", "pay cash", "go"]).untold == ()
 
 
+@pytest.fixture(scope="module")
+def clinic():
+    """Some are operated on and then lie in the ward, the others get a medicine or are sent on."""
+    ways = 4 * [["surgery", "ward"]] + 3 * [["medicine"]] + 3 * [["refer"]]
+    return el.ScriptLearner().fit(6 * [["come", *way, "go"] for way in ways]).script_
+
+
+@pytest.mark.parametrize(
+    ("told", "missing", "within"),
+    [
+        (["come", "surgery", "go"], "ward", "surgery"),
+        (["come", "ward", "go"], "surgery", "ward"),
+        (["come", "surgery"], "go", None),
+    ],
+)
+def test_at_the_end_a_step_of_a_branch_is_missed_where_the_branch_was_told(
+    clinic, told, missing, within
+):
+    follow = clinic.follow()
+    assert follow.tell_all(told).alarms == ()
+    alarms = {one.event: one for one in follow.finish().alarms}
+    assert (alarms[missing].within, alarms[missing].alarm) == (within, True)
+    assert alarms[missing].told >= EXPECTED
+    assert missing in clinic.score(told).untold
+    words = [str(line) for line in str(follow.now()).splitlines() if f"skipped: {missing}" in line]
+    assert (f"tell it with {within}" in words[0]) == (within is not None)
+
+
+def test_at_the_end_a_choice_that_was_skipped_whole_is_one_alarm(clinic):
+    follow = clinic.follow()
+    assert follow.tell_all(["come", "go"]).alarms == ()
+    (alarm,) = follow.finish().alarms
+    assert alarm.step.startswith("one of ")
+    assert set(alarm.step.removeprefix("one of ").split(", ")) == {"surgery", "medicine", "refer"}
+    assert (alarm.event, alarm.passed, alarm.before) == ("surgery", 1.0, "go")
+    assert alarm.told == pytest.approx(1.0)
+    assert clinic.score(["come", "go"]).untold == (alarm.step,)
+    # In what is told as usual, nothing is missed.
+    for way in (["surgery", "ward"], ["medicine"], ["refer"]):
+        follow = clinic.follow()
+        follow.tell_all(["come", *way, "go"])
+        assert follow.finish().alarms == ()
+        assert clinic.score(["come", *way, "go"]).untold == ()
+
+
+def test_no_choice_is_missed_that_many_skip_nor_a_branch_that_few_tell():
+    ways = 2 * [[]] + 3 * [["surgery"]] + 3 * [["medicine"]]
+    script = el.ScriptLearner().fit(6 * [["come", *way, "go"] for way in ways]).script_
+    assert [len(unit.branches) for unit in script.outline().units].count(2) == 1
+    assert script.score(["come", "go"]).untold == ()
+    for few, untold in ((4, ()), (5, ("ward",))):
+        ways = 56 * [["medicine"]] + few * [["surgery", "ward"]]
+        script = el.ScriptLearner().fit([["come", *way, "go"] for way in ways]).script_
+        assert script.score(["come", "surgery", "go"]).untold == untold
+
+
 def test_what_is_untold_at_the_end_stands_in_the_order_of_the_outline(tea):
     now = tea.follow().finish()
     order = [step.name for step in tea.outline().steps]
@@ -644,10 +700,14 @@ def test_a_library_at_the_end_identifies(library):
             follow.tell(event)
         guess = follow.finish()
         same_guess(guess.activities, library.identify(told, none_of_these=NONE_BY_EVENTS))
-        if guess.best is None:
-            assert guess.now is None
+        if guess.best is None:  # if only the end says so, what the best one missed is still known
+            follow.undo()
+            assert guess.about == follow.now().best
         else:
-            script = library[guess.best]
+            assert guess.about == guess.best
+        assert (guess.now is None) == (guess.about is None)
+        if guess.about is not None:
+            script = library[guess.about]
             alone = script.follow()
             alone.tell_all(told)
             assert guess.now == alone.finish()
@@ -672,6 +732,19 @@ def test_a_library_names_the_activity_sooner_or_later(library):
     assert guess.best == "doorbell"
     assert guess.now == library["doorbell"].follow().tell("hear doorbell")
     assert str(guess).startswith("doorbell")
+
+
+def test_the_end_does_not_swallow_what_was_skipped(clinic, doorbell):
+    follow = el.Library({"care": clinic, "door": doorbell}).follow()
+    for event in ["come", "foo", "surgery"]:
+        before = follow.tell(event)
+    assert before.best == "care"
+    after = follow.finish()
+    assert (after.best, after.about) == (None, "care")
+    assert {one.step for one in after.now.alarms} == {"ward", "go"}
+    assert after.now.finished
+    assert "as care:\n100% done (finished)\n! skipped: " in str(after)
+    assert follow.undo() == before
 
 
 def test_none_of_these(library):

@@ -149,6 +149,37 @@ def test_words_that_end_it(answered, followed, word):
     assert [one["unknown"] for one in answered(word, "open door")] == [[word]] * 3
 
 
+def test_three_dots_leave_the_telling_open(elision, answered, followed, door):
+    told = ["hear doorbell", "walk to door"]
+    status, out, err = followed(*told, "...", "open door")
+    assert (status, err) == (0, "")
+    *answers, summary = out.rstrip("\n").split("\n\n")
+    assert answers == followed(*told)[1].rstrip("\n").split("\n\n")[:-1]
+    assert summary == "not finished: 2 events told"
+    # To programs too, which get as many lines as they sent, and none that says it is finished.
+    following = Following(door)
+    expected = msgspec.to_builtins([following.tell(one) for one in told][-1])
+    found = answered(*told, "...", "open door")
+    assert found[1:] == [expected, expected]
+    assert not found[-1]["finished"]
+    assert [one["finished"] for one in answered("...")] == [False]
+    # In quotes, or where the script has it, it is an event.
+    assert "not in the script: ...\n" in followed('"..."')[1]
+    el.Script.build({"do": "..."}, {"start": {"do": 1}, "do": {"end": 1}}).save("dots.json")
+    assert "finished: 1 event told" in followed("...", scripts=("dots.json",))[1]
+    shown = followed("hear doorbell", "...", scripts=("door.json", "dots.json"))[1]
+    assert "not finished" not in shown
+
+
+def test_three_dots_over_several_scripts(elision, followed, tea):
+    tea.save("tea.json")
+    status, out, _ = followed("boil water", "...", scripts=("door.json", "tea.json"))
+    assert status == 0
+    assert "tea " in out
+    assert out.rstrip().endswith("not finished: 1 event told")
+    assert "finished\n" not in out
+
+
 def test_help_says_how_to_end(followed):
     status, out, err = followed("help", "hear doorbell")
     assert (status, err) == (0, "")
@@ -175,7 +206,7 @@ def test_which_of_several_it_is(elision, answered, followed, tea):
     library = el.Library({"door": el.load("door.json"), "tea": tea})
     assert told == msgspec.to_builtins(Following(library).tell("boil water"))
     assert (told["best"], told["now"]["count"]) == ("tea", 1)
-    assert set(told) == {"best", "activities", "now"}
+    assert set(told) == {"best", "activities", "now", "about"}
     assert (more[-1]["best"], more[-1]["now"], last["best"]) == (None, None, None)
     _, out, _ = followed("boil water", *["sneeze"] * 5, scripts=both)
     answers = out.rstrip("\n").split("\n\n")

@@ -10,7 +10,7 @@ import numpy as np
 
 from elision import ask
 from elision.ask.engine.filters import first_filter
-from elision.ask.engine.passing import Passing, can_be_expected, untold
+from elision.ask.engine.passing import Passing, Untold, can_be_expected, untold
 from elision.ask.fill import Answer
 from elision.ask.heard import hear, name_of, single
 from elision.errors import InputError
@@ -50,7 +50,8 @@ class Skipped:
     event
         The event that would have told it.
     step
-        The step.
+        The step; "one of" several where a choice was passed of which nearly all tellings tell a
+        branch, and the event is then that of the branch told most often.
     passed
         Probability that it is no longer to come, by what was told and by its not being told.
     done
@@ -58,10 +59,14 @@ class Skipped:
     alarm
         Whether so much speaks for its having been skipped as in few ordinary tellings.
     told
-        Share of the tellings that tell it.
+        Share of the tellings that tell it, or if it is expected ``within`` a branch, of those that
+        tell something of that.
     before
         Of an alarm, the step told that it most surely comes before, in two of three tellings or
         more; None if there is none.
+    within
+        Of an alarm at the end, the step told whose branch it is of, if the tellings of that branch
+        nearly all tell it, and not nearly all tellings.
     """
 
     event: str
@@ -71,6 +76,7 @@ class Skipped:
     alarm: bool
     told: float
     before: str | None
+    within: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +168,8 @@ class _Passed(Protocol):
     def told(self) -> float: ...
     @property
     def before(self) -> str | None: ...
+    @property
+    def within(self) -> str | None: ...
 
 
 class _Late(Protocol):
@@ -185,8 +193,9 @@ def remarks(skipped: Iterable[_Passed], late: Iterable[_Late]) -> Iterator[tuple
     others = 0
     for one in skipped:
         if one.alarm:
+            where = "" if one.within is None else f" with {one.within}"
             usual = "" if one.before is None else f", usually before {one.before}"
-            yield f"! skipped: {one.step} ({one.told:.0%} tell it{usual})", True
+            yield f"! skipped: {one.step} ({one.told:.0%} tell it{where}{usual})", True
         elif one.done >= PROBABLE:
             chances = f"({one.passed:.0%}, done {one.done:.0%})"
             yield f"  passed untold: {one.step} {chances}", False
@@ -431,8 +440,10 @@ class Follower:
         passing, outline = state.passing, self._outline
         worth = np.where(passing.still_to_come(), -np.inf, passing.skips())
         # At the end nothing can come later: what nearly everybody tells is missing.
-        missing = untold(outline, passing.told) if self._finished else []
-        found = []
+        due = untold(outline, passing.told) if self._finished else []
+        missing = {one.steps[0]: one for one in due if len(one.steps) == 1}
+        choices = [one for one in due if len(one.steps) > 1]
+        found = [self._passed_choice(one, passing, happened) for one in choices]
         for step in np.flatnonzero(~passing.told).tolist():
             expected = float(outline.told_shares[step]) * self._open(state, step)
             # What everybody tells may rather come late than not at all, and is due all the same.
@@ -448,12 +459,27 @@ class Follower:
                     float(passed[step]),
                     float(passed[step] * done),
                     alarm,
-                    float(outline.told_shares[step]),
+                    missing[step].share if step in missing else float(outline.told_shares[step]),
                     self._after_it(step, passing) if alarm else None,
+                    self._within(missing.get(step)),
                 )
             )
         # Sorting is stable: what is equally certain stays in the outline's order.
         return tuple(sorted(found, key=lambda one: (not one.alarm, -one.passed)))
+
+    def _passed_choice(
+        self, one: Untold, passing: Passing, happened: NDArray[np.float64]
+    ) -> Skipped:
+        """The alarm of a choice of which nothing was told."""
+        outline, steps = self._outline, list(one.steps)
+        usual = max(steps, key=lambda step: outline.told_shares[step])
+        done = min(1.0, float(happened[steps].sum()))
+        event, before = outline.steps[usual].event, self._after_it(usual, passing)
+        return Skipped(event, one.name(outline), 1.0, done, True, one.share, before)
+
+    def _within(self, one: Untold | None) -> str | None:
+        """The name of the step whose branch one is expected in."""
+        return None if one is None or one.within is None else self._outline.steps[one.within].name
 
     def _open(self, state: _State, step: int) -> float:
         """Whether a step can still be expected: nothing was told instead of it."""

@@ -37,11 +37,20 @@ GOING_ON = 1 - STRAY - BROKEN_OFF
 class Guess:
     """Which activity it is, as of now, and what is known of it.
 
-    ``now`` is None where it is probably none of the scripts.
+    Attributes
+    ----------
+    activities
+        How probable each activity is, and that it is none of them.
+    now
+        What is known by the script of ``about``; None where that is None.
+    about
+        The most probable activity. None where it is probably none of the scripts; but at the end,
+        if only the end says so, the one that was most probable before: what is missing may be why.
     """
 
     activities: Identification
     now: Now | None
+    about: str | None = None
 
     @property
     def best(self) -> str | None:
@@ -49,7 +58,10 @@ class Guess:
         return self.activities.best
 
     def __str__(self) -> str:
-        return f"{self.activities}\n{self.now}" if self.now is not None else str(self.activities)
+        if self.now is None:
+            return str(self.activities)
+        as_what = "" if self.best is not None else f"as {self.about}:\n"
+        return f"{self.activities}\n{as_what}{self.now}"
 
 
 class _Account(Protocol):
@@ -203,8 +215,10 @@ class LibraryFollower:
     def now(self) -> Guess:
         """What is known as of now."""
         found = self._activities()
-        best = found.best
-        return Guess(found, None if best is None else self._follower(best).now())
+        about = found.best
+        if about is None and self._finished:  # what it lacks may have made it none of them
+            about = self._activities(finished=False).best
+        return Guess(found, None if about is None else self._follower(about).now(), about)
 
     def _follower(self, name: str) -> Follower:
         """The follower of one script, told all that was told."""
@@ -218,15 +232,17 @@ class LibraryFollower:
             self._followers[name] = follower
         return self._followers[name]
 
-    def _activities(self) -> Identification:
+    def _activities(self, *, finished: bool | None = None) -> Identification:
+        """By what was told so far; by default finished if it is."""
+        finished = self._finished if finished is None else finished
         if self._identifier.is_wordy(self._told):
             told = [list(self._told)]
             share = NONE_BY_WORDS if self._share is None else self._share
-            return self._identifier.identify(told, share, begun=not self._finished)[0]
+            return self._identifier.identify(told, share, begun=not finished)[0]
         evidence: NDArray[np.float64] = np.array(
-            [account.evidence(self._finished) for account in self._accounts]
+            [account.evidence(finished) for account in self._accounts]
         )
         length = np.array([len(self._told)])
-        nothing = self._identifier.background.log_length(length, STRAY, begun=not self._finished)
+        nothing = self._identifier.background.log_length(length, STRAY, begun=not finished)
         share = NONE_BY_EVENTS if self._share is None else self._share
         return self._identifier.weighed(evidence, float(nothing[0]), share)

@@ -144,8 +144,9 @@ class Conformance:
     false_alarms
         Share of usual tellings that may be called odd.
     untold
-        Steps that nine of ten tellings tell and this one does not, if the script was made from an
-        outline. A usual telling may lack some, if many lack one or another.
+        Steps that nine of ten tellings tell and this one does not, within a branch of those that
+        tell something of it; "one of" several for a choice of which nothing is told. Known if the
+        script was made from an outline. A usual telling may lack some, if many lack one or another.
     """
 
     told: tuple[str, ...]

@@ -30,10 +30,15 @@ if TYPE_CHECKING:
 
 TAKE_BACK = "undo"
 END = ("finish", "quit", "exit")
+MORE = "..."
+"""Ends the input, but not the telling: more may come."""
 HELP = "help"
-_QUOTED = re.compile(rf'"+({"|".join((TAKE_BACK, *END, HELP))})"+')
+_QUOTED = re.compile(rf'"+({"|".join(map(re.escape, (TAKE_BACK, MORE, *END, HELP)))})"+')
 
-HOW = "Tell what happens, one event a line; undo takes the last one back, an empty line ends it."
+HOW = (
+    "Tell what happens, one event a line; undo takes the last one back, an empty line ends it,"
+    " ... leaves it open."
+)
 
 MOST_SHOWN = 3
 """Events that may come next, and activities that it may be."""
@@ -57,8 +62,7 @@ def follow(
         float,
         typer.Option(
             help="Share of ordinary tellings in which a step may be called skipped that is told"
-            " later, or one be called out of order; alarms of steps that are never told are not"
-            " counted."
+            " later, or one out of order; alarms of steps that are never told are not counted."
         ),
     ] = 0.05,
     as_json: Annotated[
@@ -70,12 +74,14 @@ def follow(
     Each line, of a prompt or of standard input, is an event or a sentence. A line `undo` takes the
     last one back (`"undo"`, in quotes, is an event of this name). An empty line, the end of the
     input or Ctrl-C finish the telling; so do `finish`, `quit` and `exit`, and `help` says this,
-    where the script has no such events. What is worth speaking up about has a ! in front.
+    where the script has no such events. A line `...` ends the input and leaves the telling open:
+    what is still to come is not judged. What is worth speaking up about has a ! in front.
 
     With --json each line is answered by one, at once, and the end by one more: count, skipped,
     out_of_order, next, ended, progress, unknown, finished, knows_alarms; over several scripts best,
-    activities and, as now, these; or error. There all words but `undo` are events. The exit status
-    is 2 if a line of standard input could not be followed.
+    activities, now (these) and about, the script that says so; or error. There all words are events
+    but `undo` and `...`, which is answered with what is known, and no line for the end comes after
+    it. The exit status is 2 if a line of standard input could not be followed.
 
     Example: `elision follow doorbell.json`
     """
@@ -103,6 +109,9 @@ class _Conversation:
                 text = line.strip()
                 if not text or self._means(text, END):
                     break
+                if text == MORE and MORE not in self._following.events:
+                    self._show(self._following.now(), open_end=True)
+                    return good
                 if self._means(text, (HELP,)):
                     self.greet()
                     continue
@@ -150,7 +159,7 @@ class _Conversation:
             if one.event is None and one.denied:
                 say(f"{one.sentence}: {one.meant}", "dim")
 
-    def _show(self, found: Known, text: str = "") -> None:
+    def _show(self, found: Known, text: str = "", *, open_end: bool = False) -> None:
         now = found.now if isinstance(found, Guess) else found
         if now is not None and not now.knows_alarms and not self._warned:
             err.print(UNKNOWN_RATE, style="dim")
@@ -160,7 +169,11 @@ class _Conversation:
             return
         if isinstance(found, Guess):
             _show_activities(found.activities)
-        if now is not None:
+            if found.about is not None and found.best is None:
+                say(f"as {found.about}", "dim")
+        if now is not None and open_end:
+            say(f"not finished: {_counted(now.count)}")
+        elif now is not None:
             _show_now(now, text)
         out.print()
 

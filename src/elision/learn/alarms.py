@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision._threads import one_blas_thread
-from elision.ask.engine.passing import WITNESSES, Passing
+from elision.ask.engine.passing import LEAST_TELLINGS, WITNESSES, Passing
 from elision.values.outline import UNSEEN, Alarms, steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.values.outline import Outline
-
-LEAST_TELLINGS = 5
-"""Fewer say nothing about alarms."""
 
 MOST_TELLINGS = 1000
 """That are followed; those are enough to know what one telling in twenty does."""

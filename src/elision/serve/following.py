@@ -84,6 +84,10 @@ class Following:
         self.lines += 1
         return self._message(found)
 
+    def now(self) -> Known:
+        """Say what is known, with nothing more told."""
+        return self._message(self._follower.now())
+
     def undo(self) -> Known:
         """Take back what was told last, or that the telling is finished."""
         found = self._follower.undo()
@@ -102,7 +106,8 @@ class Following:
         return messages.Guess(
             found.best,
             [_activity(one) for one in found.activities.candidates],
-            None if found.now is None else self._now(found.now, found.best),
+            None if found.now is None else self._now(found.now, found.about),
+            found.about,
         )
 
     def _now(self, now: Now, name: str | None) -> messages.Now:

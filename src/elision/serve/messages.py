@@ -316,7 +316,9 @@ class Skipped(Struct):
     """A step that was not told, though its place has probably been passed.
 
     ``done`` is how probably it was done all the same; ``alarm`` whether it is worth speaking up;
-    ``told`` how many tellings tell it; ``before``, of an alarm, which step told it comes before.
+    ``told`` how many tellings tell it; ``before``, of an alarm, which step told it comes before;
+    ``within``, of one at the end, which step told it goes with, if only those tell it that tell
+    that. Where a whole choice was skipped, ``step`` says one of which.
     """
 
     event: str
@@ -326,6 +328,7 @@ class Skipped(Struct):
     alarm: bool
     told: float
     before: str | None
+    within: str | None
 
 
 class OutOfOrder(Struct):
@@ -366,12 +369,14 @@ class Activity(Struct):
 class Guess(Struct):
     """Which script a telling is of as of now, most probable first, and what is known by it.
 
-    ``best`` and ``now`` are null where it is probably none of them.
+    ``best`` and ``now`` are null where it is probably none of them. ``about`` is the script that
+    ``now`` is by: the best one, or, if only the end says that it is none, the best before that.
     """
 
     best: str | None
     activities: list[Activity]
     now: Now | None
+    about: str | None
 
 
 class Failed(Struct):

@@ -33,6 +33,9 @@ WITNESSES = 2
 What follows a step follows it together, so that all of them would say the same thing many times.
 """
 
+LEAST_TELLINGS = 5
+"""Fewer say nothing about alarms."""
+
 EXPECTED = 0.9
 """Share of tellings that must tell a step for its not being told to be alarming."""
 
@@ -51,15 +54,77 @@ def can_be_expected(outline: Outline, told: NDArray[np.bool_], step: int) -> boo
     return not begun or any(step in branch for branch in begun)
 
 
-def untold(outline: Outline, told: NDArray[np.bool_]) -> list[int]:
-    """Steps that nearly every telling tells (`EXPECTED`), and this one, at its end, does not.
+class Untold(NamedTuple):
+    """What a telling should have told: a step, or one of the branches of a choice.
 
-    None where the tellings were too few for alarms: of one telling, each step is told by all.
+    Attributes
+    ----------
+    steps
+        The step; of a choice, the one of each branch that is told most often.
+    share
+        Share of the tellings that tell it; of a choice, that tell any of its branches.
+    within
+        Where only the tellings of its branch nearly all tell it, a step of that which was told; the
+        share is that of these.
+    """
+
+    steps: tuple[int, ...]
+    share: float
+    within: int | None = None
+
+    def name(self, outline: Outline) -> str:
+        """The step in words."""
+        names = ", ".join(outline.steps[step].name for step in self.steps)
+        return names if len(self.steps) == 1 else f"one of {names}"
+
+
+def untold(outline: Outline, told: NDArray[np.bool_]) -> list[Untold]:
+    """What nearly every telling tells (`EXPECTED`), and this one, at its end, does not.
+
+    Of a branch that is told, each step that nearly every telling of the branch tells; of a choice
+    of which nothing is told, one for the whole. None where the tellings were too few for alarms: of
+    one telling, each step is told by all.
     """
     if outline.alarms is None:
         return []
-    missing = np.flatnonzero(~told & (outline.told_shares >= EXPECTED)).tolist()
-    return [step for step in missing if can_be_expected(outline, told, step)]
+    found = []
+    for unit in outline.units:
+        begun = [branch for branch in unit.branches if told[list(branch)].any()]
+        if begun:
+            found += [one for branch in begun for one in _untold_of_branch(outline, told, branch)]
+            continue
+        due = [step for step in unit.steps if outline.told_shares[step] >= EXPECTED]
+        found += [Untold((step,), float(outline.told_shares[step])) for step in due]
+        if not due and len(unit.branches) > 1:
+            most = tuple(
+                max(branch, key=lambda step: outline.told_shares[step]) for branch in unit.branches
+            )
+            # Those that tell several branches count more than once, so that one may be too much.
+            share = min(1.0, float(outline.told_shares[list(most)].sum()))
+            found += [Untold(most, share)] if share >= EXPECTED else []
+    return sorted(found, key=lambda one: one.steps)
+
+
+def _untold_of_branch(
+    outline: Outline, told: NDArray[np.bool_], branch: Sequence[int]
+) -> list[Untold]:
+    """Steps of a branch of which something was told: all of it happened, and each is told or not.
+
+    Branches that few tell say nothing about alarms, as few tellings do.
+    """
+    shares = outline.told_shares
+    heard = next(step for step in branch if told[step])
+    known = outline.tellings * shares[list(branch)].max() >= LEAST_TELLINGS
+    found = []
+    for step in branch:
+        telling = outline.steps[step].telling
+        if told[step]:
+            continue
+        if shares[step] >= EXPECTED:
+            found.append(Untold((step,), float(shares[step])))
+        elif known and telling >= EXPECTED:
+            found.append(Untold((step,), telling, heard))
+    return found
 
 
 class Passing(NamedTuple):

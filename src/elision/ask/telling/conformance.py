@@ -152,7 +152,7 @@ class _Examiner:
         told = np.zeros(len(outline.steps), bool)
         names = [self._model.events[event] for event in telling.told]
         told[[step for step in steps_told(outline, names) if step is not None]] = True
-        return tuple(outline.steps[step].name for step in untold(outline, told))
+        return tuple(one.name(outline) for one in untold(outline, told))
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
         listed = list(narrative) if isinstance(narrative, Iterator) else narrative
