@@ -44,7 +44,9 @@ class Omission:
     rates
         For each event the chance that it is left out of the log where it was done.
     overall
-        The mean over what was recorded; what holds for events of which nothing more is known.
+        The mean rate of a case that has any one of the events: what holds for events of which
+        nothing more is known. It is no share of all that is done, which the rates and the record
+        say.
     known
         For each event how surely the rate is its own, from 0 to 1; above 0.5 it is.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from elision.errors import InputError
@@ -81,7 +81,8 @@ class Report:
     told, inserted, uncertain
         Events that were recorded, events put in, and those less probable than `UNSURE`.
     omission
-        The estimated, or given, share of events that are left out.
+        The share of all that was done that is left out, as the rates of events and what is
+        recorded of them say.
     threshold
         What is at least so probable was put in.
     events
@@ -133,17 +134,23 @@ class Tally:
 
     def __init__(self) -> None:
         self._cases = self._repaired = 0
-        self._told: Counter[str] = Counter()
+        self._told: Counter[tuple[int, str]] = Counter()
         self._inserted: Counter[str] = Counter()
         self._uncertain: Counter[str] = Counter()
         self._variants: Counter[tuple[str, ...]] = Counter()
         self._changes: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
 
-    def add(self, traces: Iterable[Sequence[str]], missing: Iterable[Sequence[Missing]]) -> None:
-        """Count the cases of a piece."""
-        for trace, put_in in zip(traces, missing, strict=True):
+    def add(
+        self,
+        traces: Iterable[Sequence[str]],
+        missing: Iterable[Sequence[Missing]],
+        by: Iterable[int] = repeat(0),
+    ) -> None:
+        """Count the cases of a piece; ``by`` has the number of the repairer of each."""
+        cases = zip(traces, missing, strict=True)
+        for (trace, put_in), which in zip(cases, by, strict=False):
             self._cases += 1
-            self._told.update(trace)
+            self._told.update((which, event) for event in trace)
             self._inserted.update(one.event for one in put_in)
             self._uncertain.update(one.event for one in put_in if one.probability < UNSURE)
             if put_in:
@@ -155,30 +162,33 @@ class Tally:
 
     def report(self, repairers: Iterable[Repairer], threshold: float | None) -> Report:
         """Say what was counted."""
-        rates: dict[str, tuple[float, bool]] = {}
-        shares, thresholds = [], []
-        for repairer in repairers:
+        done: defaultdict[str, list[_Done]] = defaultdict(list)
+        thresholds = []
+        for number, repairer in enumerate(repairers):
             omission = repairer.omission
-            shares.append(omission.overall)
             thresholds.append(repairer.threshold if threshold is None else threshold)
             for event, rate, known in zip(
                 repairer.events, omission.rates.tolist(), omission.known.tolist(), strict=False
             ):
-                rates[event] = (rate, known > 0.5)
-        events = sorted(set(self._told) | set(self._inserted))
+                done[event].append(_Done(self._told[number, event] / (1 - rate), rate, known))
+        told: Counter[str] = Counter()
+        for (_, event), times in self._told.items():
+            told[event] += times
+        left_out = sum(one.times * one.rate for each in done.values() for one in each)
+        events = sorted(set(told) | set(self._inserted))
         events.sort(key=lambda event: -self._inserted[event])
         return Report(
             cases=self._cases,
             repaired=self._repaired,
-            told=self._told.total(),
+            told=told.total(),
             inserted=self._inserted.total(),
             uncertain=self._uncertain.total(),
-            omission=sum(shares) / len(shares),
+            omission=left_out / max(told.total() + left_out, 1),
             threshold=sum(thresholds) / len(thresholds),
             events=tuple(
                 RepairedEvent(
-                    *(event, self._told[event], self._inserted[event], self._uncertain[event]),
-                    *rates.get(event, (0.0, False)),
+                    *(event, told[event], self._inserted[event], self._uncertain[event]),
+                    *_together(done[event]),
                 )
                 for event in events
             ),
@@ -187,6 +197,25 @@ class Tally:
                 for variant, cases in self._variants.most_common(SHOWN_VARIANTS)
             ),
         )
+
+
+class _Done(NamedTuple):
+    """How often an event was done in a domain, its rate there, and how surely it is its own."""
+
+    times: float
+    rate: float
+    known: float
+
+
+def _together(domains: Sequence[_Done]) -> tuple[float, bool]:
+    """The rate of an event in all domains, and whether it is mostly its own."""
+    if not domains:
+        return 0.0, False
+    times = [one.times for one in domains]
+    weights = times if any(times) else [1.0] * len(domains)
+    pairs = list(zip(weights, domains, strict=True))
+    own = sum(weight for weight, one in pairs if one.known > 0.5)
+    return sum(weight * one.rate for weight, one in pairs) / sum(weights), 2 * own > sum(weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +292,8 @@ def repair(
     for number, case in enumerate(log.cases):
         domains["" if script is not None else case.domain or ""].append(number)
     missing: list[list[Missing]] = [[] for _ in traces]
-    repairers = []
+    by = [0] * len(traces)
+    repairers: list[Repairer] = []
     chosen = [numbers for numbers in domains.values() if any(traces[k] for k in numbers)]
     own = [[traces[number] for number in numbers] for numbers in chosen]
     wanted = _Wanted(script, omission, threshold, random_state)
@@ -272,11 +302,11 @@ def repair(
     for numbers, (repairer, answers) in zip(
         chosen, engine.map(_repaired, own, shared=wanted, heard=heard), strict=True
     ):
-        repairers.append(repairer)
         for number, found in zip(numbers, answers, strict=True):
-            missing[number] = found
+            missing[number], by[number] = found, len(repairers)
+        repairers.append(repairer)
     tally = Tally()
-    tally.add(traces, missing)
+    tally.add(traces, missing, by)
     return Repaired(log.insert(_insertions(missing)), tally.report(repairers, threshold))
 
 
