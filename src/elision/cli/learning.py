@@ -137,6 +137,7 @@ def learn(
 
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
+    check_not_source(output, types, "the types are")
     reading = {**reading, "sentences": sentences}
     streamed = _given(half_life=half_life, false_alarms=false_alarms, on_drift=on_drift)
     costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
@@ -144,6 +145,7 @@ def learn(
     if follow and title:
         raise InputError("--title is not for --follow", hint="--domain names the script there")
     if follow:
+        check_not_source(output, narratives, "the narratives are")
         _refuse_with_follow(searches, dask, memory, types, exhaustive, paper_plan, *costs.values())
         cli.streaming.follow(
             narratives,

@@ -62,6 +62,7 @@ def repair(
         raise InputError("both --threshold and --most-probable, expected one of them")
     check_place(output)
     check_not_source(output, log, "the log to repair is")
+    check_not_source(output, script, "the script is")
     eventlog.writing.format_of(output)
     options: dict[str, Any] = {
         "omission": omission,

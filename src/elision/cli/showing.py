@@ -14,6 +14,7 @@ from elision.cli.app import (
     IgnoreUnknown,
     ScriptFile,
     app,
+    check_not_source,
     load,
     show_heard,
     told_events,
@@ -82,6 +83,7 @@ def draw(
     Example: `elision draw doorbell.json -o doorbell.svg --telling "hear doorbell" --telling "open
     door"`
     """
+    check_not_source(output, script, "the script is")
     drawn, items = load(script), told_events(telling or [], "draw")
     drawing = drawn.draw(
         output,
@@ -119,6 +121,7 @@ def export(
 
     Example: `elision export doorbell.json -o doorbell.bpmn`
     """
+    check_not_source(output, script, "the script is")
     show.export.export(load(script), output, states=states, min_share=min_share)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})
