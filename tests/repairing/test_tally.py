@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import elision as el
+from elision.errors import InputError
 from elision.repairing import repaired
 from elision.repairing.repaired import OFTEN, UNSURE, Tally, repair
 from elision.repairing.repairer import Missing
 
 
-def repairer(rates, known, threshold):
-    omission = SimpleNamespace(rates=np.array([*rates, 0.0]), known=np.array([*known, 0.0]))
+def repairer(rates, known, threshold, trust=(1, 1)):
+    each = {"rates": rates, "known": known, "trust": trust}
+    omission = SimpleNamespace(**{name: np.array([*one, 0.0]) for name, one in each.items()})
     return SimpleNamespace(events=("a", "b"), omission=omission, threshold=threshold)
 
 
@@ -81,7 +83,7 @@ def test_an_event_of_no_record_keeps_its_rate():
 def test_the_report_in_words():
     rates = [OFTEN, OFTEN + 0.01]
     tally = counted([0] * 5)
-    report = tally.report([repairer(rates, [0.9, 0.9], 0.4)], None)
+    report = tally.report([repairer(rates, [0.9, 0.9], 0.4, [0.9, 0.9])], None)
     lines = str(report).splitlines()
     assert lines[0] == (
         "4 events put into 3 of 5 cases, beside 6 recorded ones;"
@@ -90,9 +92,13 @@ def test_the_report_in_words():
     assert f"{report.omission:.1%} is taken to be left out" in lines[1]
     assert "probability 40% or more" in lines[1]
     assert lines[2:4] == ["", "event  recorded  put in  uncertain  left out"]
-    assert [line.split()[0] for line in lines[4:]] == ["a", "b"]
+    assert [line.split()[0] for line in lines[4:6]] == ["a", "b"]
     assert not lines[4].endswith(")")
     assert lines[5].endswith("(or often not done?)")
+    assert lines[6] == ""
+    assert lines[7].endswith("say how often it is left out: --omission b=0")
+    sure = str(tally.report([repairer(rates, [1, 1], 0.4)], None)).splitlines()
+    assert sure == [*lines[:5], lines[5].removesuffix(" (or often not done?)")]
     assumed = str(tally.report([repairer(rates, [0.9, 0.4], 0.4)], None))
     assert assumed.splitlines()[5].endswith(" (assumed)")
 
@@ -122,3 +128,31 @@ def test_what_one_domain_leaves_out_is_not_missing_from_another():
     assert one.cases == records
     together = el.Repairer.learn([events for _, events in told])
     assert together.missing(["x", "z"]) == []
+
+
+def test_a_step_that_may_be_done_at_will_is_put_in_with_doubt():
+    """Its rate is doubted, and so are the rows; who knows better says so, also of one domain."""
+    rng = np.random.default_rng(0)
+    rates = [0.0, 0.3, 0.05, 0.2, 0.02, 0.15, 0.1]
+
+    def told():
+        steps = [k for k in range(6) if rng.random() >= rates[k]]
+        return [f"step {k}" for k in steps] + ["call"] * (rng.random() < 0.38)
+
+    log = [told() for _ in range(800)]
+    found = repair(log)
+    (call,) = [one for one in found.report.events if one.event == "call"]
+    assert call.omission > OFTEN
+    assert call.trust < 0.95
+    assert call.inserted > 100
+    frame = found.to_frame()
+    of_calls = frame[frame["elision:inserted"] & (frame["concept:name"] == "call")]
+    assert of_calls["elision:probability"].max() <= call.trust
+    assert "--omission call=0" in str(found.report)
+    domains = [("with", one) for one in log] + [("without", ["step 0", "step 1"])] * 50
+    both = el.Corpus([el.Narrative(tuple(one), domain=domain) for domain, one in domains if one])
+    known = repair(both, omission={"call": 0})
+    assert "call" not in {one.event for one in known.report.events if one.inserted}
+    assert "often not done" not in str(known.report)
+    with pytest.raises(InputError, match="omission names 'cal'"):
+        repair(both, omission={"cal": 0})

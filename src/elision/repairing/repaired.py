@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, repeat
@@ -10,21 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from elision.errors import InputError
 from elision.eventlog import EventLog, Insertion, LogWriter
-from elision.repairing.repairer import MOST_CASES, Repairer
+from elision.repairing.omission import OFTEN
+from elision.repairing.repairer import MOST_CASES, Repairer, check_names, is_whole
 from elision.scale.engine import LOCAL, current
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
+    from elision.repairing.omission import Rates
     from elision.repairing.repairer import Missing
     from elision.values.script import Script
 
 Observer: TypeAlias = "Callable[[int, int | None], object]"
 """Hears how much more got done, and of how much in all, if that is known."""
-
-OFTEN = 0.5
-"""A step that is left out more often may be one that is often not done."""
 
 UNSURE = 0.7
 """What is put in and less probable is said to be uncertain."""
@@ -33,6 +34,8 @@ MOST_VARIANTS = 50_000
 """Variants that are counted; cases of further ones are counted together."""
 
 SHOWN_VARIANTS = 20
+
+DOUBTED = "If a step is often not done, and not left out, say how often it is left out:"
 
 AT_ONCE = 32
 """Pieces of a streamed log that are on a cluster at a time."""
@@ -51,6 +54,10 @@ class RepairedEvent:
     omission
         The chance that it is left out where it was done, estimated or given; ``own_rate`` if this
         was found for this kind of event, and is not assumed from that of all others.
+    trust
+        The share of what is missing by this rate that is to be expected: below 1 if the rate is
+        above `OFTEN`, and may come of a step that is often not done. The probabilities of what is
+        put in are lower by that.
     """
 
     event: str
@@ -59,6 +66,7 @@ class RepairedEvent:
     uncertain: int
     omission: float
     own_rate: bool
+    trust: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +128,19 @@ class Report:
                 f"  {one.omission:7.1%}{_remark(one)}"
                 for one in changed
             ]
+        if doubted := [one.event for one in changed if _is_doubted(one)]:
+            lines += ["", f"{DOUBTED} --omission {shlex.quote(f'{doubted[0]}=0')}"]
         return "\n".join(lines)
 
 
 def _remark(one: RepairedEvent) -> str:
     if not one.own_rate:
         return " (assumed)"
-    return " (or often not done?)" if one.omission > OFTEN else ""
+    return " (or often not done?)" if _is_doubted(one) else ""
+
+
+def _is_doubted(one: RepairedEvent) -> bool:
+    return one.own_rate and one.omission > OFTEN and one.trust < 1
 
 
 class Tally:
@@ -167,10 +181,10 @@ class Tally:
         for number, repairer in enumerate(repairers):
             omission = repairer.omission
             thresholds.append(repairer.threshold if threshold is None else threshold)
-            for event, rate, known in zip(
-                repairer.events, omission.rates.tolist(), omission.known.tolist(), strict=False
-            ):
-                done[event].append(_Done(self._told[number, event] / (1 - rate), rate, known))
+            each = (omission.rates.tolist(), omission.known.tolist(), omission.trust.tolist())
+            for event, rate, known, trust in zip(repairer.events, *each, strict=False):
+                times = self._told[number, event] / (1 - rate)
+                done[event].append(_Done(times, rate, known, trust))
         told: Counter[str] = Counter()
         for (_, event), times in self._told.items():
             told[event] += times
@@ -205,17 +219,19 @@ class _Done(NamedTuple):
     times: float
     rate: float
     known: float
+    trust: float
 
 
-def _together(domains: Sequence[_Done]) -> tuple[float, bool]:
-    """The rate of an event in all domains, and whether it is mostly its own."""
+def _together(domains: Sequence[_Done]) -> tuple[float, bool, float]:
+    """The rate of an event in all domains, whether it is mostly its own, and the least trust."""
     if not domains:
-        return 0.0, False
+        return 0.0, False, 1.0
     times = [one.times for one in domains]
     weights = times if any(times) else [1.0] * len(domains)
     pairs = list(zip(weights, domains, strict=True))
     own = sum(weight for weight, one in pairs if one.known > 0.5)
-    return sum(weight * one.rate for weight, one in pairs) / sum(weights), 2 * own > sum(weights)
+    rate = sum(weight * one.rate for weight, one in pairs) / sum(weights)
+    return rate, 2 * own > sum(weights), min(one.trust for one in domains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +262,7 @@ def repair(
     source: Any,
     *,
     script: Script | None = None,
-    omission: float | None = None,
+    omission: Rates | None = None,
     threshold: float | None = None,
     random_state: int = 0,
     observer: Observer | None = None,
@@ -263,7 +279,8 @@ def repair(
         A script learned elsewhere, from a log that is complete; unless given, it is learned from
         the log itself how often each event is left out, and what stands where.
     omission
-        The share of events that are left out, from 0 to 1; estimated unless given.
+        The share of events that are left out, from 0 to 1, or that of some events by name, such as
+        ``{"call back": 0}``, where `None` stands for all others; estimated unless given.
     threshold
         What is at least so probable is put in; 0.5 gives the most probable log. Unless given,
         right and wrong insertions are balanced.
@@ -296,6 +313,8 @@ def repair(
     repairers: list[Repairer] = []
     chosen = [numbers for numbers in domains.values() if any(traces[k] for k in numbers)]
     own = [[traces[number] for number in numbers] for numbers in chosen]
+    every = {event for trace in traces for event in trace} if script is None else script.events
+    check_names(omission, every)
     wanted = _Wanted(script, omission, threshold, random_state)
     engine = current() if len(own) > 1 else LOCAL
     heard = None if observer is None else partial(observer, 1, len(own))
@@ -314,7 +333,7 @@ class _Wanted(NamedTuple):
     """How the traces of a domain are repaired."""
 
     script: Script | None
-    omission: float | None
+    omission: Rates | None
     threshold: float | None
     random_state: int
 
@@ -323,7 +342,11 @@ def _repaired(
     traces: Sequence[Sequence[str]], wanted: _Wanted
 ) -> tuple[Repairer, list[list[Missing]]]:
     """What is missing from the traces of one domain, by a repairer of their own."""
-    repairer = _made(wanted.script, traces, wanted.omission, wanted.random_state)
+    omission = wanted.omission
+    if wanted.script is None and isinstance(omission, Mapping):  # other domains have other events
+        here = {None, *(event for trace in traces for event in trace)}
+        omission = {event: rate for event, rate in omission.items() if event in here}
+    repairer = _made(wanted.script, traces, omission, wanted.random_state)
     return repairer, repairer.missing_many(traces, threshold=wanted.threshold)
 
 
@@ -332,7 +355,7 @@ def repair_stream(
     target: str | os.PathLike[str],
     *,
     script: Script,
-    omission: float | None = None,
+    omission: Rates | None = None,
     threshold: float | None = None,
     random_state: int = 0,
     observer: Observer | None = None,
@@ -344,7 +367,7 @@ def repair_stream(
     is given it is estimated from the first cases. ``observer`` hears of cases that got done.
     """
     first: list[tuple[str, ...]] = []
-    if omission is None:
+    if not is_whole(omission):
         pieces = EventLog.stream(source, **options)
         first = list(islice((case.events for piece in pieces for case in piece.cases), MOST_CASES))
     repairer = _made(script, first, omission, random_state)
@@ -372,7 +395,7 @@ def _missing(
 def _made(
     script: Script | None,
     traces: Sequence[Sequence[str]],
-    omission: float | None,
+    omission: Rates | None,
     random_state: int,
 ) -> Repairer:
     if script is None:
