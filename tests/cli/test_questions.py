@@ -430,3 +430,27 @@ def test_bars_on_a_terminal_without_blocks(shown, monkeypatch):
         found = stdout.buffer.getvalue().decode()
     assert "##########" in found
     assert "\\u2588" not in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("export", "door.json", "-o", "door.json"), "door.json: the script is in this file"),
+        (("export", "door.json", "-o", "./link.json"), "link.json: the script is in this file"),
+        (("draw", "s.svg", "-o", "s.svg"), "s.svg: the script is in this file"),
+        (("repair", "log.csv", "--script", "s.csv", "-o", "s.csv"), "the script is in this file"),
+        (("learn", "t.jsonl", "--types", "s.csv", "-o", "s.csv"), "the types are in this file"),
+        (("learn", "t.jsonl", "--follow", "-o", "t.jsonl"), "the narratives are in this file"),
+        (("bench", "t.jsonl", "-o", "t.jsonl"), "t.jsonl: the narratives are in this file"),
+        (("bench", "t.jsonl", "--html", "t.jsonl"), "t.jsonl: the narratives are in this file"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(refused, arguments, problem):
+    write("t.jsonl", TELLINGS)
+    Path("log.csv").write_text("case,activity\n1,ring\n")
+    for name in ("s.svg", "s.csv"):
+        DOORBELL.save(name)
+    Path("link.json").symlink_to("door.json")
+    before = {name: Path(name).read_bytes() for name in files()}
+    assert f"{problem}, expected another" in refused(*arguments)
+    assert {name: Path(name).read_bytes() for name in files()} == before

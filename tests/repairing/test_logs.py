@@ -275,6 +275,20 @@ class TestCommand:
         repair("log.csv", script=script, omission=0.2).write("again.csv")
         assert Path("new.csv").read_bytes() == Path("again.csv").read_bytes()
 
+    def test_rates_of_some_events(self, elision, script):
+        given = ("--omission", "pack=0", "--omission", "0.2", "--omission", "ask=.1")
+        assert elision("repair", "log.csv", "-o", "new.csv", *given)[0] == 0
+        rates = {None: 0.2, "ask": 0.1, "pack": 0}
+        repair("log.csv", omission=rates).write("again.csv")
+        assert Path("new.csv").read_bytes() == Path("again.csv").read_bytes()
+        given = ("--script", "script.json", "--omission", "pack=0")
+        assert elision("repair", "log.csv", "-o", "new.csv", *given)[0] == 0
+        found = repair("log.csv", script=script, omission={"pack": 0})
+        found.write("again.csv")
+        assert Path("new.csv").read_bytes() == Path("again.csv").read_bytes()
+        (pack,) = [one for one in found.report.events if one.event == "pack"]
+        assert (pack.omission, pack.inserted) == (0, 0)
+
     def test_a_log_without_times_is_fine(self, elision):
         log(cases=40).drop(TIME).write_csv("timeless.csv")
         status, _, err = elision("repair", "timeless.csv", "-o", "new.csv")
@@ -294,6 +308,21 @@ class TestCommand:
             (("log.csv", "-o", "new.odd"), "suffix '.odd'"),
             (("log.csv", "-o", "new.csv", "--omission", "2"), "omission is 2.0"),
             (("log.csv", "-o", "new.csv", "--omission", "nan"), "omission is nan"),
+            (("log.csv", "-o", "new.csv", "--omission", "pack=2"), "omission of 'pack' is 2.0"),
+            (("log.csv", "-o", "new.csv", "--omission", "pac=0"), "(did you mean 'pack'"),
+            (("log.csv", "-o", "new.csv", "--omission", "pack"), "expected a number, or an event"),
+            (
+                ("log.csv", "-o", "new.csv", "--omission", "pack=0", "--omission", "pack=0.1"),
+                "expected one rate of 'pack'",
+            ),
+            (
+                ("log.csv", "-o", "new.csv", "--omission", "0", "--omission", "0.1"),
+                "expected one rate for all events",
+            ),
+            (
+                ("log.csv", "-o", "new.csv", "--script", "script.json", "--omission", "sing=0"),
+                "omission names 'sing', which is none of the events",
+            ),
             (("log.csv", "-o", "new.csv", "--threshold", "0"), "threshold is 0.0"),
             (("empty.csv", "-o", "new.csv"), "empty.csv"),
             (("log.csv", "-o", "new.csv", "--script", "none.json"), "none.json"),

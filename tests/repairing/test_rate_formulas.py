@@ -146,20 +146,23 @@ def twin(traces, events):
             found[event] = (rate, error, by_chance(traces, event, rate, sign))
             if found[event][2] >= 0:
                 break
-    rates, known = np.zeros(events), np.zeros(events)
+    rates, known, trust = np.zeros(events), np.zeros(events), np.ones(events)
     if not found:
-        return rates, 0.0, known
+        return rates, 0.0, known, trust
     own, part, sure = weighed(list(found.values()))
     weight = [cases[event] * one for event, one in zip(found, sure, strict=True)]
     if sum(weight) < company.LEAST:
-        return rates, 0.0, known
+        return rates, 0.0, known, trust
     each = [one[0] for one in found.values()]
     overall = sum(w * rate for w, rate in zip(weight, each, strict=True)) / sum(weight)
     rates[:] = overall
     for k, event in enumerate(found):
         known[event] = sure[k]
         rates[event] = 0.0 if overall == 0 else own[k] if sure[k] > 0.5 else part[k]
-    return np.minimum(rates, GRID[-1]), overall, known
+        if overall > 0 and sure[k] > 0.5 and own[k] > omission.OFTEN:
+            missing, fewer = own[k] / (1 - own[k]), part[k] / (1 - part[k])
+            trust[event] = (sure[k] * missing + (1 - sure[k]) * min(fewer, missing)) / missing
+    return np.minimum(rates, GRID[-1]), overall, known, trust
 
 
 def logs(kind):
@@ -177,17 +180,24 @@ def logs(kind):
         return [[e for e in one if rng.random() >= 0.15] for one in done], 5
     if kind == "rare":
         return [[0, 1] * (number % 3 > 0) + [2] * (number % 5 == 0) for number in range(155)], 3
+    if kind == "doubted":
+        rates = (0.0, 0.3, 0.0, 0.15, 0.6, 0.25)
+        return [[e for e in range(6) if rng.random() >= rates[e]] for _ in range(300)], 6
     return [[0] * 40 + [1] * int(rng.integers(0, 4)) for _ in range(70)] + [[1]] * 25, 2
 
 
-@pytest.mark.parametrize("kind", ["left out", "repeated", "at will", "rare", "ever again"])
+@pytest.mark.parametrize(
+    "kind", ["left out", "repeated", "at will", "rare", "doubted", "ever again"]
+)
 def test_rates_agree_with_the_twin(kind):
     traces, events = logs(kind)
-    rates, overall, known = twin(traces, events)
+    rates, overall, known, trust = twin(traces, events)
     found = learn_omission(traces, events)
     np.testing.assert_allclose(found.rates, rates, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(found.overall, overall, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(found.known, known, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found.trust, trust, rtol=1e-7, atol=1e-9)
+    assert (found.trust < 1).any() == (kind == "doubted")
 
 
 def test_rates_are_those_of_the_least_number_of_cases():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from elision.errors import InputError
 from elision.repairing import company
 from elision.repairing.company import LEAST, RATES
-from elision.repairing.omission import given_omission, learn_omission
+from elision.repairing.omission import given_omission, learn_omission, rates_given
 
 CASES = 1500
 
@@ -98,6 +98,53 @@ def test_high_rates_are_believed_where_rates_differ():
     found = learn_omission(drawn(in_line(6), rates, 3000), 6)
     np.testing.assert_allclose(found.rates, rates, rtol=0, atol=0.04)
     assert found.known.min() > 0.5
+
+
+def at_will(rng):
+    return [*range(6), *([6] if rng.random() < 0.4 else []), 7]
+
+
+UNEVEN = [0.0, 0.3, 0.05, 0.2, 0.02, 0.15, 0.1, 0.1]
+
+
+def test_a_rate_that_may_be_none_is_not_fully_trusted():
+    """Nothing tells a step at will from one that is often left out; rates below do not matter."""
+    found = learn_omission(drawn(at_will, UNEVEN, 800), 8)
+    assert found.rates[6] > 0.5 < found.known[6]
+    assert found.known[6] <= found.trust[6] < 0.95
+    assert found.trust[[0, 1, 2, 3, 4, 5, 7]].tolist() == [1.0] * 7
+
+
+def test_what_is_given_of_an_event_is_not_estimated():
+    traces = drawn(at_will, UNEVEN, 800)
+    given = np.full(8, np.nan)
+    given[6] = 0.1
+    found = learn_omission(traces, 8, given=given)
+    assert (found.rates[6], found.known[6], found.trust[6]) == (0.1, 1.0, 1.0)
+    np.testing.assert_allclose(found.rates, UNEVEN, rtol=0, atol=0.04)
+    too_few = learn_omission(traces[:LEAST], 8, given=given)
+    assert too_few.rates.tolist() == [0.0] * 6 + [0.1, 0.0]
+    assert too_few.known[6] == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_complete_traces_tell_what_is_done_at_will(seed):
+    complete = drawn(at_will, [0.0] * 8, 3000, seed)
+    traces = drawn(at_will, UNEVEN, 800, seed + 10)
+    found = learn_omission(traces, 8, complete=[np.array(one) for one in complete])
+    np.testing.assert_allclose(found.rates, UNEVEN, rtol=0, atol=0.07)
+    assert found.trust.tolist() == [1.0] * 8
+
+
+def test_rates_by_name():
+    events = ["call", "pay"]
+    np.testing.assert_equal(rates_given({"call": 0.2}, events), [0.2, np.nan])
+    assert rates_given({None: 0.3, "pay": 0}, events).tolist() == [0.3, 0.0]
+    assert rates_given(np.float32(0.5), events).tolist() == [0.5, 0.5]
+    with pytest.raises(InputError, match=r"omission of 'pay' is 1, expected at least 0"):
+        rates_given({"pay": 1}, events)
+    with pytest.raises(InputError, match=r"omission is 'x', expected at least 0"):
+        rates_given({None: "x"}, events)
 
 
 def test_cases_of_which_nothing_is_left_do_not_mislead():

@@ -108,6 +108,26 @@ class TestLearned:
         with pytest.raises(InputError, match=r"omission is .*below 1"):
             Repairer.learn(log, omission=rate)
 
+    def test_omissions_may_be_those_of_some_events(self, log):
+        event = log[0][0]
+        learned = Repairer.learn(log, omission={event: 0})
+        known = learned.events.index(event)
+        assert learned.omission.rates[known] == 0
+        assert learned.omission.rates[:-1].max() > 0
+        assert event not in {one.event for found in learned.missing_many(log) for one in found}
+        of_all = Repairer.learn(log, omission={event: 0, None: 0.2})
+        rates = of_all.omission.rates.tolist()
+        assert rates == [
+            0.0 if k == known or k == len(of_all.events) else 0.2 for k in range(len(rates))
+        ]
+
+    @pytest.mark.parametrize(
+        "omission", [{"sing": 0}, {3: 0.1}, {"ask": 2}, {"ask": None}, "ask=0"]
+    )
+    def test_omissions_by_name_are_checked(self, log, omission):
+        with pytest.raises(InputError, match=r"^omission (names|is|of)"):
+            Repairer.learn(log, omission=omission)
+
     @pytest.mark.parametrize("traces", [[], [[]], [[], []]])
     def test_nothing_to_learn_from(self, traces):
         with pytest.raises(InputError, match="no case has an event"):

@@ -8,65 +8,98 @@ import numpy as np
 import pytest
 
 import elision as el
+from elision.errors import InputError
 from elision.repairing import repaired
 from elision.repairing.repaired import OFTEN, UNSURE, Tally, repair
 from elision.repairing.repairer import Missing
 
 
-def repairer(rates, known, overall, threshold):
-    omission = SimpleNamespace(
-        rates=np.array([*rates, 0.0]), known=np.array([*known, 0.0]), overall=overall
-    )
+def repairer(rates, known, threshold, trust=(1, 1)):
+    each = {"rates": rates, "known": known, "trust": trust}
+    omission = SimpleNamespace(**{name: np.array([*one, 0.0]) for name, one in each.items()})
     return SimpleNamespace(events=("a", "b"), omission=omission, threshold=threshold)
 
 
-def counted():
+def counted(by=(0, 0, 0, 1, 1)):
     tally = Tally()
-    tally.add([["a"], ["a", "a"], ["c"]], [[Missing(1, "b", UNSURE)], [], []])
+    missing = [[Missing(1, "b", UNSURE)], [], []]
+    tally.add([["a"], ["a", "a"], ["c"]], missing, by[:3])
     sure, unsure = Missing(0, "b", 0.9), Missing(1, "a", UNSURE - 0.01)
-    tally.add([["a"], ["b"]], [[sure, unsure], [Missing(0, "a", 0.8)]])
+    tally.add([["a"], ["b"]], [[sure, unsure], [Missing(0, "a", 0.8)]], by[3:])
     return tally
 
 
 def test_everything_is_counted():
     report = counted().report(
-        [repairer([0.1, 0.5], [0.9, 0.5], 0.2, 0.4), repairer([0.3, 0.9], [0.51, 0.6], 0.3, 0.5)],
-        None,
+        [repairer([0.1, 0.5], [0.9, 0.5], 0.4), repairer([0.5, 0.75], [0.4, 0.6], 0.5)], None
     )
     assert (report.cases, report.repaired, report.told) == (5, 3, 6)
     assert (report.inserted, report.uncertain) == (4, 1)
-    assert report.omission == pytest.approx(0.25)
     assert report.threshold == pytest.approx(0.45)
+    # three of a at 10 % and one at 50 %, one of b at 75 %, one of c at nothing
+    left_out = 3 / 9 + 1 + 3
+    assert report.omission == pytest.approx(left_out / (6 + left_out))
     rows = [
-        (one.event, one.told, one.inserted, one.uncertain, one.omission, one.own_rate)
+        (one.event, one.told, one.inserted, one.uncertain, pytest.approx(one.omission))
         for one in report.events
     ]
     assert rows == [
-        ("a", 4, 2, 1, 0.3, True),
-        ("b", 1, 2, 0, 0.9, True),
-        ("c", 1, 0, 0, 0.0, False),
+        ("a", 4, 2, 1, (1 / 3 + 1) / (4 + 4 / 3)),
+        ("b", 1, 2, 0, 0.75),
+        ("c", 1, 0, 0, 0),
     ]
+    assert [one.own_rate for one in report.events] == [True, True, False]
     found = [(one.events, one.cases, one.inserted) for one in report.variants]
     assert found == [(("a",), 2, ((0, "b"), (1, "a"))), (("b",), 1, ((0, "a"),))]
-    one = counted().report([repairer([0.1, 0.5], [0.9, 0.5], 0.2, 0.4)], 0.7)
+    one = counted([0] * 5).report([repairer([0.1, 0.5], [0.9, 0.5], 0.4)], 0.7)
     assert one.threshold == 0.7
     assert [event.own_rate for event in one.events] == [True, False, False]
 
 
+def test_the_share_left_out_is_that_of_the_table():
+    """What the rates of events say of the record, summed; `--json` has the same figures."""
+    rng = np.random.default_rng(0)
+    rates = {"receive": 0.0, "check": 0.25, "pack": 0.1, "pay": 0.15}
+    log = [[e for e, rate in rates.items() if rng.random() >= rate] for _ in range(800)]
+    report = repair(log).report
+    left_out = sum(one.told * one.omission / (1 - one.omission) for one in report.events)
+    assert report.omission == pytest.approx(left_out / (report.told + left_out))
+    assert report.omission == pytest.approx(np.mean(list(rates.values())), abs=0.02)
+
+
+def test_an_event_of_no_record_keeps_its_rate():
+    """A script may know more than a log holds; of two domains such a rate is the mean."""
+    tally = Tally()
+    tally.add([["a"]], [[Missing(0, "b", 0.9)]])
+    report = tally.report(
+        [repairer([0.1, 0.3], [1, 1], 0.4), repairer([0, 0.1], [1, 1], 0.4)], None
+    )
+    assert [(one.event, one.omission) for one in report.events] == [
+        ("b", pytest.approx(0.2)),
+        ("a", pytest.approx(0.1)),
+    ]
+
+
 def test_the_report_in_words():
     rates = [OFTEN, OFTEN + 0.01]
-    lines = str(counted().report([repairer(rates, [0.9, 0.9], 0.25, 0.4)], None)).splitlines()
+    tally = counted([0] * 5)
+    report = tally.report([repairer(rates, [0.9, 0.9], 0.4, [0.9, 0.9])], None)
+    lines = str(report).splitlines()
     assert lines[0] == (
         "4 events put into 3 of 5 cases, beside 6 recorded ones;"
         f" 1 of them are uncertain (probability below {UNSURE:.0%})."
     )
-    assert "25.0% is taken to be left out" in lines[1]
+    assert f"{report.omission:.1%} is taken to be left out" in lines[1]
     assert "probability 40% or more" in lines[1]
     assert lines[2:4] == ["", "event  recorded  put in  uncertain  left out"]
-    assert [line.split()[0] for line in lines[4:]] == ["a", "b"]
+    assert [line.split()[0] for line in lines[4:6]] == ["a", "b"]
     assert not lines[4].endswith(")")
     assert lines[5].endswith("(or often not done?)")
-    assumed = str(counted().report([repairer(rates, [0.9, 0.4], 0.25, 0.4)], None))
+    assert lines[6] == ""
+    assert lines[7].endswith("say how often it is left out: --omission b=0")
+    sure = str(tally.report([repairer(rates, [1, 1], 0.4)], None)).splitlines()
+    assert sure == [*lines[:5], lines[5].removesuffix(" (or often not done?)")]
+    assumed = str(tally.report([repairer(rates, [0.9, 0.4], 0.4)], None))
     assert assumed.splitlines()[5].endswith(" (assumed)")
 
 
@@ -76,7 +109,7 @@ def test_only_so_many_variants_are_kept(monkeypatch):
     put_in = [Missing(0, "z", 0.9)]
     traces = [["a"], ["b"], ["c"], ["a"]]
     tally.add(traces, [put_in] * 4)
-    report = tally.report([repairer([0.1, 0.1], [1, 1], 0.1, 0.4)], None)
+    report = tally.report([repairer([0.1, 0.1], [1, 1], 0.4)], None)
     assert [(one.events, one.cases) for one in report.variants] == [(("a",), 2), (("b",), 1)]
     assert report.repaired == 4
 
@@ -95,3 +128,31 @@ def test_what_one_domain_leaves_out_is_not_missing_from_another():
     assert one.cases == records
     together = el.Repairer.learn([events for _, events in told])
     assert together.missing(["x", "z"]) == []
+
+
+def test_a_step_that_may_be_done_at_will_is_put_in_with_doubt():
+    """Its rate is doubted, and so are the rows; who knows better says so, also of one domain."""
+    rng = np.random.default_rng(0)
+    rates = [0.0, 0.3, 0.05, 0.2, 0.02, 0.15, 0.1]
+
+    def told():
+        steps = [k for k in range(6) if rng.random() >= rates[k]]
+        return [f"step {k}" for k in steps] + ["call"] * (rng.random() < 0.38)
+
+    log = [told() for _ in range(800)]
+    found = repair(log)
+    (call,) = [one for one in found.report.events if one.event == "call"]
+    assert call.omission > OFTEN
+    assert call.trust < 0.95
+    assert call.inserted > 100
+    frame = found.to_frame()
+    of_calls = frame[frame["elision:inserted"] & (frame["concept:name"] == "call")]
+    assert of_calls["elision:probability"].max() <= call.trust
+    assert "--omission call=0" in str(found.report)
+    domains = [("with", one) for one in log] + [("without", ["step 0", "step 1"])] * 50
+    both = el.Corpus([el.Narrative(tuple(one), domain=domain) for domain, one in domains if one])
+    known = repair(both, omission={"call": 0})
+    assert "call" not in {one.event for one in known.report.events if one.inserted}
+    assert "often not done" not in str(known.report)
+    with pytest.raises(InputError, match="omission names 'cal'"):
+        repair(both, omission={"cal": 0})

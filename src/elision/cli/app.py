@@ -230,9 +230,9 @@ def check_place(*outputs: Path | None) -> None:
             raise InputError(problem, where=shown_path(output))
 
 
-def check_not_source(output: Path | None, source: str, what: str) -> None:
-    """Refuse, before any work is done, to write over the file that is read."""
-    if output is None or source == "-" or not (output.exists() and Path(source).exists()):
+def check_not_source(output: Path | None, source: str | Path | None, what: str) -> None:
+    """Refuse, before any work is done, to write over a file that is read."""
+    if output is None or source in (None, "-") or not (output.exists() and Path(source).exists()):
         return
     if output.samefile(source):
         raise InputError(f"{what} in this file, expected another", where=shown_path(output))

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from elision import evaluate
-from elision.cli.app import Dask, EncoderFolder, app, check_place, on_cluster, reply
+from elision.cli.app import (
+    Dask,
+    EncoderFolder,
+    app,
+    check_not_source,
+    check_place,
+    on_cluster,
+    reply,
+)
 from elision.terminal import Number, cell, err, make_table, out
 
 
@@ -50,6 +58,9 @@ def bench(
     Example: `elision bench stories.jsonl --batch 5 --task hidden --task next -o results.json`
     """
     check_place(output, html_file)
+    for corpus in corpora:
+        check_not_source(output, corpus, "the narratives are")
+        check_not_source(html_file, corpus, "the narratives are")
     with on_cluster(dask):
         result = evaluate.command.run_benchmark(
             corpora,

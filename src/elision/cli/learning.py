@@ -141,6 +141,7 @@ def learn(
     """
     output_path = Path(output)
     folder = output.endswith(("/", os.sep))
+    check_not_source(output_path, types, "the types are")
     reading = {**reading, "sentences": sentences}
     streamed = _given(half_life=half_life, false_alarms=false_alarms, on_drift=on_drift)
     costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
@@ -151,6 +152,7 @@ def learn(
         if folder:
             problem = "a folder came, expected a file for the script"
             raise InputError(problem, where=shown_path(output))
+        check_not_source(output_path, narratives, "the narratives are")
         _refuse_with_follow(searches, dask, memory, types, exhaustive, paper_plan, *costs.values())
         cli.streaming.follow(
             narratives,

@@ -18,10 +18,12 @@ from elision.cli.app import (
     load,
     note_order,
     on_cluster,
+    typed,
 )
 from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
 from elision.terminal import err, print_json, say
+from elision.values.observations import short
 
 
 @app.command()
@@ -36,8 +38,12 @@ def repair(
         typer.Option(help="Repair by this script, learned from a complete log; streamed."),
     ] = None,
     omission: Annotated[
-        float | None,
-        typer.Option(help="Share of events that are left out, such as 0.1; else estimated."),
+        list[str] | None,
+        typer.Option(
+            metavar="RATE|EVENT=RATE",
+            help="Share of events that are left out, such as 0.1, or of one kind of event, such as"
+            " 'call back=0'; may be given again. What is not given is estimated.",
+        ),
     ] = None,
     threshold: Annotated[
         float | None, typer.Option(help="Put in what is missing with this probability or more.")
@@ -62,9 +68,10 @@ def repair(
         raise InputError("both --threshold and --most-probable, expected one of them")
     check_place(output)
     check_not_source(output, log, "the log to repair is")
+    check_not_source(output, script, "the script is")
     eventlog.writing.format_of(output)
     options: dict[str, Any] = {
-        "omission": omission,
+        "omission": _rates(omission or []),
         "threshold": 0.5 if most_probable else threshold,
         "random_state": seed,
         **reading,
@@ -91,3 +98,26 @@ def repair(
         for line in str(report).splitlines():
             say(line)
         say(f"Written to {output}.")
+
+
+def _rates(given: list[str]) -> dict[str | None, float] | float | None:
+    """Rates of omission as the options give them: one for all, or of events by name.
+
+    Examples
+    --------
+    >>> _rates(["0.1"]), _rates(["call=0", "a=b=.2", "0.1"])
+    (0.1, {'call': 0.0, 'a=b': 0.2, None: 0.1})
+    """
+    rates: dict[str | None, float] = {}
+    for one in given:
+        name, equals, rate = one.rpartition("=")
+        event = typed(name) if equals else None
+        if event in rates:
+            which = "one rate for all events" if event is None else f"one rate of {event!r}"
+            raise InputError(f"--omission {short(one)}: expected {which}")
+        try:
+            rates[event] = float(rate)
+        except ValueError:
+            problem = f"--omission {short(one)}: expected a number, or an event, = and a number"
+            raise InputError(problem) from None
+    return rates[None] if list(rates) == [None] else rates or None

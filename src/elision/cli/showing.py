@@ -14,6 +14,7 @@ from elision.cli.app import (
     IgnoreUnknown,
     ScriptFile,
     app,
+    check_not_source,
     load,
     show_heard,
     told_events,
@@ -90,6 +91,7 @@ def draw(
             hint="draw takes a telling by --telling, once for each event: --telling"
             ' "hear doorbell" --telling "open door"',
         )
+    check_not_source(output, script, "the script is")
     drawn, items = load(script), told_events(telling or [], "draw")
     drawing = drawn.draw(
         output,
@@ -127,6 +129,7 @@ def export(
 
     Example: `elision export doorbell.json -o doorbell.bpmn`
     """
+    check_not_source(output, script, "the script is")
     show.export.export(load(script), output, states=states, min_share=min_share)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})

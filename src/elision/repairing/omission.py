@@ -11,8 +11,9 @@ it may be left out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -32,7 +33,14 @@ SIZES = 2.0 ** np.arange(10)
 OPTIONAL = 3.0
 """Steps that are missing by a choice for each one that is left out, before looking."""
 
+OFTEN = 0.5
+"""A step that is left out more often may be one that is often not done."""
+
 _TINY = 1e-300
+
+
+Rates: TypeAlias = "float | Mapping[str | None, float]"
+"""One rate for all events, or of some by name: `None` stands for all others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,14 +52,20 @@ class Omission:
     rates
         For each event the chance that it is left out of the log where it was done.
     overall
-        The mean over what was recorded; what holds for events of which nothing more is known.
+        The mean rate of a case that has any one of the events: what holds for events of which
+        nothing more is known. It is no share of all that is done, which the rates and the record
+        say.
     known
         For each event how surely the rate is its own, from 0 to 1; above 0.5 it is.
+    trust
+        For each event the share of what is missing by its rate that is to be expected: less than 1
+        where a rate above `OFTEN` may come of a step that is often not done.
     """
 
     rates: NDArray[np.float64]
     overall: float
     known: NDArray[np.float64]
+    trust: NDArray[np.float64]
 
 
 def given_omission(rate: float, events: int) -> Omission:
@@ -62,17 +76,56 @@ def given_omission(rate: float, events: int) -> Omission:
     >>> given_omission(0.2, 3).rates.tolist()
     [0.2, 0.2, 0.2]
     """
-    if not 0 <= rate < 1:
-        raise InputError(f"omission is {short(rate)}, expected at least 0 and below 1")
-    return Omission(np.full(events, rate), rate, np.ones(events))
+    checked(rate)
+    return Omission(np.full(events, rate, float), rate, np.ones(events), np.ones(events))
+
+
+def rates_given(omission: Rates, events: Sequence[str]) -> NDArray[np.float64]:
+    """Return the rate that is given for each event, not a number where none is.
+
+    Examples
+    --------
+    >>> rates_given({"call": 0, None: 0.1}, ["call", "pay"]).tolist()
+    [0.0, 0.1]
+    >>> rates_given({"call": 0}, ["call", "pay"]).tolist()
+    [0.0, nan]
+    """
+    if not isinstance(omission, Mapping):
+        return np.full(len(events), checked(omission))
+    others = omission.get(None)
+    rest = np.nan if others is None else checked(others)
+    return np.array(
+        [checked(omission[one], one) if one in omission else rest for one in events], float
+    )
+
+
+def checked(rate: object, event: str | None = None) -> float:
+    """Return a rate that may hold, of an event if one is named."""
+    if not isinstance(rate, int | float | np.integer | np.floating) or not 0 <= float(rate) < 1:
+        what = "omission" if event is None else f"omission of {short(event)}"
+        raise InputError(f"{what} is {short(rate)}, expected at least 0 and below 1")
+    return float(rate)
 
 
 def learn_omission(
-    traces: Sequence[Sequence[int] | NDArray[np.int64]], events: int, *, random_state: int = 0
+    traces: Sequence[Sequence[int] | NDArray[np.int64]],
+    events: int,
+    *,
+    given: NDArray[np.float64] | None = None,
+    complete: Sequence[NDArray[np.int64]] = (),
+    random_state: int = 0,
 ) -> Omission:
     """Estimate how often each event is left out.
 
     With too few cases to tell, nothing is taken to be left out.
+
+    Parameters
+    ----------
+    given
+        Rates that need no estimate, by event; not a number where there is none.
+    complete
+        Traces of which nothing is left out, if there are any: what lacks an event there was done
+        without it.
 
     Examples
     --------
@@ -84,8 +137,34 @@ def learn_omission(
     >>> learn_omission(traces, 4).rates.round(1).tolist()
     [0.0, 0.0, 0.0, 0.0]
     """
+    given = np.full(events, np.nan) if given is None else given
     found, cases = in_company(traces, events, np.random.default_rng([random_state, 11]))
-    nothing = Omission(np.zeros(events), 0.0, np.zeros(events))
+    found = {event: one for event, one in found.items() if np.isnan(given[event])}
+    if complete:
+        undone, _ = in_company(complete, events, np.random.default_rng([random_state, 15]))
+        found = {event: _beyond(one, undone.get(event)) for event, one in found.items()}
+    learned = _learned(found, cases, events)
+    which = ~np.isnan(given)
+    learned.rates[which] = given[which]
+    learned.known[which] = learned.trust[which] = 1.0
+    return learned
+
+
+def _beyond(found: Found, undone: Found | None) -> Found:
+    """What is left out beyond what is not done anyway: both leave less of what comes with a sign.
+
+    Of the cases with the sign, 1 - rate have the event: of those that do it, 1 - undone, those that
+    tell it.
+    """
+    if undone is None or undone.rate == 0:
+        return found
+    done = 1 - undone.rate
+    error = float(np.hypot(found.error, (1 - found.rate) / done * undone.error)) / done
+    return found._replace(rate=max(1 - (1 - found.rate) / done, 0.0), error=error)
+
+
+def _learned(found: dict[int, Found], cases: NDArray[np.int64], events: int) -> Omission:
+    nothing = Omission(np.zeros(events), 0.0, np.zeros(events), np.ones(events))
     if not found:
         return nothing
     which = np.array(list(found))
@@ -94,11 +173,25 @@ def learn_omission(
     if weight.sum() < LEAST:
         return nothing
     overall = float((weight * [one.rate for one in found.values()]).sum() / weight.sum())
-    rates, known = np.full(events, overall), np.zeros(events)
+    rates, known, trust = np.full(events, overall), np.zeros(events), np.ones(events)
     if overall > 0:  # else nothing is missing anywhere
         rates[which] = np.where(sure > 0.5, own, assumed)
+        doubted = (sure > 0.5) & (own > OFTEN)
+        trust[which] = np.where(doubted, _trust(own, assumed, sure), 1.0)
     known[which] = sure
-    return Omission(np.minimum(rates, RATES[-1]), overall, known)
+    return Omission(np.minimum(rates, RATES[-1]), overall, known, trust)
+
+
+def _trust(
+    own: NDArray[np.float64], assumed: NDArray[np.float64], sure: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How many are missing whether or not the rate is its own, for each one missing if it is.
+
+    An event that was told n times is missing n e / (1 - e) times.
+    """
+    own = np.minimum(own, RATES[-1])
+    fewer = np.minimum(assumed * (1 - own) / (own * (1 - assumed) + _TINY), 1.0)
+    return np.asarray(sure + (1 - sure) * fewer)
 
 
 def _weighed(

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from elision.errors import InputError
 from elision.eventlog import EventLog, Insertion, LogWriter
-from elision.repairing.repairer import MOST_CASES, Repairer
+from elision.repairing.omission import OFTEN
+from elision.repairing.repairer import MOST_CASES, Repairer, check_names, is_whole
 from elision.scale.engine import LOCAL, current
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
+    from elision.repairing.omission import Rates
     from elision.repairing.repairer import Missing
     from elision.values.script import Script
 
 Observer: TypeAlias = "Callable[[int, int | None], object]"
 """Hears how much more got done, and of how much in all, if that is known."""
-
-OFTEN = 0.5
-"""A step that is left out more often may be one that is often not done."""
 
 UNSURE = 0.7
 """What is put in and less probable is said to be uncertain."""
@@ -33,6 +34,8 @@ MOST_VARIANTS = 50_000
 """Variants that are counted; cases of further ones are counted together."""
 
 SHOWN_VARIANTS = 20
+
+DOUBTED = "If a step is often not done, and not left out, say how often it is left out:"
 
 AT_ONCE = 32
 """Pieces of a streamed log that are on a cluster at a time."""
@@ -51,6 +54,10 @@ class RepairedEvent:
     omission
         The chance that it is left out where it was done, estimated or given; ``own_rate`` if this
         was found for this kind of event, and is not assumed from that of all others.
+    trust
+        The share of what is missing by this rate that is to be expected: below 1 if the rate is
+        above `OFTEN`, and may come of a step that is often not done. The probabilities of what is
+        put in are lower by that.
     """
 
     event: str
@@ -59,6 +66,7 @@ class RepairedEvent:
     uncertain: int
     omission: float
     own_rate: bool
+    trust: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,8 @@ class Report:
     told, inserted, uncertain
         Events that were recorded, events put in, and those less probable than `UNSURE`.
     omission
-        The estimated, or given, share of events that are left out.
+        The share of all that was done that is left out, as the rates of events and what is
+        recorded of them say.
     threshold
         What is at least so probable was put in.
     events
@@ -119,13 +128,19 @@ class Report:
                 f"  {one.omission:7.1%}{_remark(one)}"
                 for one in changed
             ]
+        if doubted := [one.event for one in changed if _is_doubted(one)]:
+            lines += ["", f"{DOUBTED} --omission {shlex.quote(f'{doubted[0]}=0')}"]
         return "\n".join(lines)
 
 
 def _remark(one: RepairedEvent) -> str:
     if not one.own_rate:
         return " (assumed)"
-    return " (or often not done?)" if one.omission > OFTEN else ""
+    return " (or often not done?)" if _is_doubted(one) else ""
+
+
+def _is_doubted(one: RepairedEvent) -> bool:
+    return one.own_rate and one.omission > OFTEN and one.trust < 1
 
 
 class Tally:
@@ -133,17 +148,23 @@ class Tally:
 
     def __init__(self) -> None:
         self._cases = self._repaired = 0
-        self._told: Counter[str] = Counter()
+        self._told: Counter[tuple[int, str]] = Counter()
         self._inserted: Counter[str] = Counter()
         self._uncertain: Counter[str] = Counter()
         self._variants: Counter[tuple[str, ...]] = Counter()
         self._changes: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
 
-    def add(self, traces: Iterable[Sequence[str]], missing: Iterable[Sequence[Missing]]) -> None:
-        """Count the cases of a piece."""
-        for trace, put_in in zip(traces, missing, strict=True):
+    def add(
+        self,
+        traces: Iterable[Sequence[str]],
+        missing: Iterable[Sequence[Missing]],
+        by: Iterable[int] = repeat(0),
+    ) -> None:
+        """Count the cases of a piece; ``by`` has the number of the repairer of each."""
+        cases = zip(traces, missing, strict=True)
+        for (trace, put_in), which in zip(cases, by, strict=False):
             self._cases += 1
-            self._told.update(trace)
+            self._told.update((which, event) for event in trace)
             self._inserted.update(one.event for one in put_in)
             self._uncertain.update(one.event for one in put_in if one.probability < UNSURE)
             if put_in:
@@ -155,30 +176,33 @@ class Tally:
 
     def report(self, repairers: Iterable[Repairer], threshold: float | None) -> Report:
         """Say what was counted."""
-        rates: dict[str, tuple[float, bool]] = {}
-        shares, thresholds = [], []
-        for repairer in repairers:
+        done: defaultdict[str, list[_Done]] = defaultdict(list)
+        thresholds = []
+        for number, repairer in enumerate(repairers):
             omission = repairer.omission
-            shares.append(omission.overall)
             thresholds.append(repairer.threshold if threshold is None else threshold)
-            for event, rate, known in zip(
-                repairer.events, omission.rates.tolist(), omission.known.tolist(), strict=False
-            ):
-                rates[event] = (rate, known > 0.5)
-        events = sorted(set(self._told) | set(self._inserted))
+            each = (omission.rates.tolist(), omission.known.tolist(), omission.trust.tolist())
+            for event, rate, known, trust in zip(repairer.events, *each, strict=False):
+                times = self._told[number, event] / (1 - rate)
+                done[event].append(_Done(times, rate, known, trust))
+        told: Counter[str] = Counter()
+        for (_, event), times in self._told.items():
+            told[event] += times
+        left_out = sum(one.times * one.rate for each in done.values() for one in each)
+        events = sorted(set(told) | set(self._inserted))
         events.sort(key=lambda event: -self._inserted[event])
         return Report(
             cases=self._cases,
             repaired=self._repaired,
-            told=self._told.total(),
+            told=told.total(),
             inserted=self._inserted.total(),
             uncertain=self._uncertain.total(),
-            omission=sum(shares) / len(shares),
+            omission=left_out / max(told.total() + left_out, 1),
             threshold=sum(thresholds) / len(thresholds),
             events=tuple(
                 RepairedEvent(
-                    *(event, self._told[event], self._inserted[event], self._uncertain[event]),
-                    *rates.get(event, (0.0, False)),
+                    *(event, told[event], self._inserted[event], self._uncertain[event]),
+                    *_together(done[event]),
                 )
                 for event in events
             ),
@@ -187,6 +211,27 @@ class Tally:
                 for variant, cases in self._variants.most_common(SHOWN_VARIANTS)
             ),
         )
+
+
+class _Done(NamedTuple):
+    """How often an event was done in a domain, its rate there, and how surely it is its own."""
+
+    times: float
+    rate: float
+    known: float
+    trust: float
+
+
+def _together(domains: Sequence[_Done]) -> tuple[float, bool, float]:
+    """The rate of an event in all domains, whether it is mostly its own, and the least trust."""
+    if not domains:
+        return 0.0, False, 1.0
+    times = [one.times for one in domains]
+    weights = times if any(times) else [1.0] * len(domains)
+    pairs = list(zip(weights, domains, strict=True))
+    own = sum(weight for weight, one in pairs if one.known > 0.5)
+    rate = sum(weight * one.rate for weight, one in pairs) / sum(weights)
+    return rate, 2 * own > sum(weights), min(one.trust for one in domains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +262,7 @@ def repair(
     source: Any,
     *,
     script: Script | None = None,
-    omission: float | None = None,
+    omission: Rates | None = None,
     threshold: float | None = None,
     random_state: int = 0,
     observer: Observer | None = None,
@@ -234,7 +279,8 @@ def repair(
         A script learned elsewhere, from a log that is complete; unless given, it is learned from
         the log itself how often each event is left out, and what stands where.
     omission
-        The share of events that are left out, from 0 to 1; estimated unless given.
+        The share of events that are left out, from 0 to 1, or that of some events by name, such as
+        ``{"call back": 0}``, where `None` stands for all others; estimated unless given.
     threshold
         What is at least so probable is put in; 0.5 gives the most probable log. Unless given,
         right and wrong insertions are balanced.
@@ -263,20 +309,23 @@ def repair(
     for number, case in enumerate(log.cases):
         domains["" if script is not None else case.domain or ""].append(number)
     missing: list[list[Missing]] = [[] for _ in traces]
-    repairers = []
+    by = [0] * len(traces)
+    repairers: list[Repairer] = []
     chosen = [numbers for numbers in domains.values() if any(traces[k] for k in numbers)]
     own = [[traces[number] for number in numbers] for numbers in chosen]
+    every = {event for trace in traces for event in trace} if script is None else script.events
+    check_names(omission, every)
     wanted = _Wanted(script, omission, threshold, random_state)
     engine = current() if len(own) > 1 else LOCAL
     heard = None if observer is None else partial(observer, 1, len(own))
     for numbers, (repairer, answers) in zip(
         chosen, engine.map(_repaired, own, shared=wanted, heard=heard), strict=True
     ):
-        repairers.append(repairer)
         for number, found in zip(numbers, answers, strict=True):
-            missing[number] = found
+            missing[number], by[number] = found, len(repairers)
+        repairers.append(repairer)
     tally = Tally()
-    tally.add(traces, missing)
+    tally.add(traces, missing, by)
     return Repaired(log.insert(_insertions(missing)), tally.report(repairers, threshold))
 
 
@@ -284,7 +333,7 @@ class _Wanted(NamedTuple):
     """How the traces of a domain are repaired."""
 
     script: Script | None
-    omission: float | None
+    omission: Rates | None
     threshold: float | None
     random_state: int
 
@@ -293,7 +342,11 @@ def _repaired(
     traces: Sequence[Sequence[str]], wanted: _Wanted
 ) -> tuple[Repairer, list[list[Missing]]]:
     """What is missing from the traces of one domain, by a repairer of their own."""
-    repairer = _made(wanted.script, traces, wanted.omission, wanted.random_state)
+    omission = wanted.omission
+    if wanted.script is None and isinstance(omission, Mapping):  # other domains have other events
+        here = {None, *(event for trace in traces for event in trace)}
+        omission = {event: rate for event, rate in omission.items() if event in here}
+    repairer = _made(wanted.script, traces, omission, wanted.random_state)
     return repairer, repairer.missing_many(traces, threshold=wanted.threshold)
 
 
@@ -302,7 +355,7 @@ def repair_stream(
     target: str | os.PathLike[str],
     *,
     script: Script,
-    omission: float | None = None,
+    omission: Rates | None = None,
     threshold: float | None = None,
     random_state: int = 0,
     observer: Observer | None = None,
@@ -314,7 +367,7 @@ def repair_stream(
     is given it is estimated from the first cases. ``observer`` hears of cases that got done.
     """
     first: list[tuple[str, ...]] = []
-    if omission is None:
+    if not is_whole(omission):
         pieces = EventLog.stream(source, **options)
         first = list(islice((case.events for piece in pieces for case in piece.cases), MOST_CASES))
     repairer = _made(script, first, omission, random_state)
@@ -342,7 +395,7 @@ def _missing(
 def _made(
     script: Script | None,
     traces: Sequence[Sequence[str]],
-    omission: float | None,
+    omission: Rates | None,
     random_state: int,
 ) -> Repairer:
     if script is None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -12,14 +14,15 @@ import numpy as np
 from elision.errors import InputError
 from elision.repairing.completing import Completion
 from elision.repairing.gaps import Found, GapTables, learn_gaps
-from elision.repairing.omission import Omission, given_omission, learn_omission
+from elision.repairing.omission import Omission, given_omission, learn_omission, rates_given
 from elision.values.observations import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from elision.repairing.omission import Rates
     from elision.values.script import Script
 
 COPIES = 15
@@ -92,7 +95,7 @@ class Repairer:
         cls,
         traces: Iterable[Sequence[str]],
         *,
-        omission: float | None = None,
+        omission: Rates | None = None,
         random_state: int = 0,
     ) -> Repairer:
         """Learn from traces that leave events out.
@@ -102,7 +105,8 @@ class Repairer:
         traces
             Names of the events of each case.
         omission
-            How often events are left out; estimated for each kind of event unless given.
+            How often events are left out, one rate for all or those of some events by name, where
+            `None` stands for all others; estimated for each kind of event unless given.
 
         Examples
         --------
@@ -115,14 +119,11 @@ class Repairer:
         told = [trace for trace in map(tuple, traces) if trace]
         if not told:
             raise InputError("no case has an event: there is nothing to learn from")
+        check_names(omission, {event for trace in told for event in trace})
         events = _known(told)
         numbered = _numbered(_part(told, random_state), events)
         size = len(events) + 1  # the last number stands for all others
-        if omission is None:
-            rates = learn_omission(numbered, size, random_state=random_state)
-        else:
-            rates = given_omission(omission, size)
-        rates.rates[-1] = 0.0
+        rates = _rates(omission, events, numbered, (), random_state)
         completion = Completion(numbered, size, rates.rates, random_state=random_state)
         return cls._counted(completion.copies(COPIES), numbered, events, rates, random_state)
 
@@ -132,7 +133,7 @@ class Repairer:
         script: Script,
         traces: Iterable[Sequence[str]] = (),
         *,
-        omission: float | None = None,
+        omission: Rates | None = None,
         random_state: int = 0,
     ) -> Repairer:
         """Make a repairer of a script whose tellings are complete: it was learned elsewhere.
@@ -145,18 +146,16 @@ class Repairer:
         events = tuple(script.events)
         complete = script.sample(SAMPLED, random_state=random_state)
         numbered = [trace for trace in _numbered(complete, events) if len(trace)]
-        size = len(events) + 1
-        if omission is None:
+        told: list[NDArray[np.int64]] = []
+        check_names(omission, events)
+        if not is_whole(omission):
             told = _numbered(_part([t for t in map(tuple, traces) if t], random_state), events)
             if not told:
                 raise InputError(
                     "neither traces nor how much is left out of them is known",
                     hint="pass omission=, a number from 0 to 1",
                 )
-            rates = learn_omission(told, size, random_state=random_state)
-        else:
-            rates = given_omission(omission, size)
-        rates.rates[-1] = 0.0
+        rates = _rates(omission, events, told, numbered, random_state)
         return cls._counted([numbered], numbered, events, rates, random_state)
 
     @classmethod
@@ -170,7 +169,8 @@ class Repairer:
     ) -> Repairer:
         rng = np.random.default_rng([random_state, 13])
         tables = learn_gaps(copies, len(events) + 1, omission.rates, rng)
-        return cls(events, omission, _balanced(tables.find(sample).chance), tables)
+        chances = _trusted(tables.find(sample), omission).chance
+        return cls(events, omission, _balanced(chances), tables)
 
     def missing(self, trace: Sequence[str], *, threshold: float | None = None) -> list[Missing]:
         """Say what is missing from a trace."""
@@ -207,7 +207,7 @@ class Repairer:
 
     def _by_gap(self, traces: Sequence[tuple[str, ...]]) -> Iterable[tuple[int, int, list[Chance]]]:
         """Yield each gap in which something may be missing: trace, gap, and what."""
-        found = self._tables.find(_numbered(traces, self.events))
+        found = _trusted(self._tables.find(_numbered(traces, self.events)), self.omission)
         rows = zip(*(column.tolist() for column in (*found, _due(found))), strict=True)
         known = len(self.events)
         for (number, gap), group in groupby(rows, key=lambda row: (row[0], row[1])):
@@ -226,6 +226,51 @@ class Repairer:
         )
         order = self._tables.in_order([event for event, _, _ in inside])
         return [Missing(gap, self.events[inside[k][0]], inside[k][1], alternatives) for k in order]
+
+
+def is_whole(omission: Rates | None) -> bool:
+    """Whether rates are given of all events, and none is to be estimated."""
+    return omission is not None and (not isinstance(omission, Mapping) or None in omission)
+
+
+def check_names(omission: Rates | None, events: Collection[str]) -> None:
+    """Refuse rates of events that there are none of."""
+    if not isinstance(omission, Mapping):
+        return
+    for name in omission:
+        if name is not None and name not in events:
+            near = get_close_matches(name, events, 3) if isinstance(name, str) else []
+            raise InputError(
+                f"omission names {short(name)}, which is none of the events",
+                hint=f"did you mean {', '.join(map(repr, near))}?" if near else None,
+            )
+
+
+def _rates(
+    omission: Rates | None,
+    events: tuple[str, ...],
+    told: Sequence[NDArray[np.int64]],
+    complete: Sequence[NDArray[np.int64]],
+    random_state: int,
+) -> Omission:
+    """Rates of all events, as far as they are given, and of all others, which have none."""
+    size = len(events) + 1
+    if omission is not None and not isinstance(omission, Mapping):
+        rates = given_omission(omission, size)
+    else:
+        given = np.append(
+            rates_given(omission or {}, events), 0.0 if is_whole(omission) else np.nan
+        )
+        rates = learn_omission(
+            told, size, given=given, complete=complete, random_state=random_state
+        )
+    rates.rates[-1] = 0.0
+    return rates
+
+
+def _trusted(found: Found, omission: Omission) -> Found:
+    """Chances, lower where a high rate may come of a step that is often not done."""
+    return found._replace(chance=found.chance * omission.trust[found.event])
 
 
 def _due(found: Found) -> NDArray[np.bool_]:
