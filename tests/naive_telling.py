@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 LONGEST_HISTORY = 6
 
@@ -469,6 +470,50 @@ def inserted(teller, items, allowed=None):
                 worth_with = teller.worth((*told[:place], event, *told[place:]))
                 table[place, event] += share * math.exp(worth_with - before)
     return table
+
+
+def missing(teller, items, constant, weight, rivals):
+    """Probability that each event is missing at each place: weighed alone, then made to agree."""
+
+    def alone(told):
+        gains = np.log(inserted(teller, told))
+        return constant + weight * gains + rivals * math.log(np.exp(gains).sum())
+
+    def chance(log_odds):
+        return 1 / (1 + math.exp(-log_odds))
+
+    def changed(one, by):
+        (place, event), (at, other) = one, by
+        with_it = alone([*items[:at], other, *items[at:]])
+        if place == at:
+            return max(with_it[place, event], with_it[place + 1, event]) - odds[one]
+        return with_it[place + (place > at), event] - odds[one]
+
+    odds = alone(items)
+    places, events = odds.shape
+    rows = [[(place, event) for event in range(events)] for place in range(places)]
+    now = {one: float(odds[one]) for row in rows for one in row}
+    rivals_of = {one for one in now if chance(odds[one]) >= 0.1}
+    for lines in (list(zip(*rows, strict=True)), rows):
+        before = dict(now)
+        for line in lines:
+            if sum(chance(before[one]) for one in line) <= 1:
+                continue
+            group = [one for one in line if one in rivals_of]
+            for one in group:
+                rules = {
+                    by: 1 - min(1.0, math.exp(max(changed(one, by), changed(by, one))))
+                    for by in group
+                    if by != one
+                }
+                rules[one] = 1.0
+
+                def excess(less, rules=rules, before=before):
+                    return sum(rules[by] * chance(before[by] - less) for by in rules) - 1
+
+                if excess(0.0) > 0:
+                    now[one] = before[one] - brentq(excess, 0.0, 60.0, xtol=1e-13)
+    return np.array([[chance(now[one]) for one in row] for row in rows])
 
 
 def stretched(teller, items, longest, allowed=None):

@@ -14,6 +14,8 @@ from elision.ask import score
 from elision.ask.fill import allowed_events
 from elision.ask.heard import hear_all
 from elision.ask.telling import conformance, deviations
+from elision.ask.telling import missing as missing_module
+from elision.ask.telling.missing import chances_missing
 from elision.ask.who import who
 from elision.values.telling import Calibration, Missing
 from telling_cases import (
@@ -256,14 +258,11 @@ def test_names_of_narratives_are_kept(learner):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_missing_follows_from_the_odds(seed):
-    missing = Missing(-0.5, 0.8, -0.6)
+@pytest.mark.parametrize("missing", [Missing(-0.5, 0.8, -0.6), Missing(1.5, 0.9, -0.3)])
+def test_what_is_missing_follows_from_the_odds(seed, missing):
     case = small_case(seed, missing=missing)
     for items in ([], [0], told_events(case, 4), [0, None, 1], [{0: 0.5, 2: 0.25}, 1]):
-        odds = np.log(naive.inserted(case.teller, items))
-        value = missing.constant + missing.odds * odds
-        value += missing.rivals * math.log(np.exp(odds).sum())
-        expected = 1 / (1 + np.exp(-value))
+        expected = naive.missing(case.teller, items, *missing)
         found = case.script.missing(named(case, items), min_probability=0.0)
         assert len(found.places) == len(items) + 1
         for row, omitted in zip(expected, found.places, strict=True):
@@ -272,6 +271,89 @@ def test_what_is_missing_follows_from_the_odds(seed):
         assert some.places == tuple(
             tuple(one for one in omitted if one.probability >= 0.1) for omitted in found.places
         )
+
+
+def care(rng):
+    """A case: blood is taken and looked at while X-rays are made; then one of three is done."""
+    blood, rays = ["take blood", "lab result"], ["x-ray"]
+    told = ["register"]
+    while blood or rays:
+        told.append((blood if not rays or (blood and rng.random() < 0.67) else rays).pop(0))
+    chosen = ("surgery", "medication", "refer")[rng.integers(3)]
+    return [*told, "consult", chosen, "discharge", "bill"]
+
+
+@pytest.fixture(scope="module")
+def of_care():
+    rng = np.random.default_rng(0)
+    return el.ScriptLearner().fit([care(rng) for _ in range(400)]).script_
+
+
+def test_what_is_done_once_is_missing_once(of_care):
+    told = ["register", "take blood", "lab result", "consult", "surgery", "discharge", "bill"]
+    places = of_care.missing(told, min_probability=0.0).places
+    rays = [one.probability for row in places for one in row if one.event == "x-ray"]
+    assert 0.8 < sum(rays) < 1.1
+    told = [event for event in told if event != "surgery"]
+    told.insert(3, "x-ray")
+    found = of_care.missing(told, min_probability=0.0).places[5]
+    chosen = {one.event: one.probability for one in found}
+    assert 0.8 < sum(chosen[one] for one in ("surgery", "medication", "refer")) < 1.1
+
+
+def test_what_goes_together_is_missing_together(of_care):
+    """More than one event is missing at the place, and none of them rules out another."""
+    found = of_care.missing(["register", "refer", "discharge", "bill"], min_probability=0.0)
+    chances = {one.event: one.probability for one in found.places[1]}
+    assert chances["consult"] > 0.5
+    assert sum(chances.values()) > 1.5
+
+
+def test_what_is_missing_is_calibrated(of_care):
+    """Of what is said with much or little, about as much was hidden."""
+    rng = np.random.default_rng(1)
+    said, right = [], []
+    for _ in range(300):
+        whole = care(rng)
+        gone = int(rng.integers(len(whole)))
+        told = whole[:gone] + whole[gone + 1 :]
+        for place, row in enumerate(of_care.missing(told, min_probability=0.05).places):
+            said += [one.probability for one in row]
+            right += [(place, one.event) == (gone, whole[gone]) for one in row]
+    said, right = np.array(said), np.array(right)
+    for low, high in ((0.05, 0.45), (0.45, 0.7), (0.7, 1.0)):
+        inside = (said >= low) & (said < high)
+        assert abs(said[inside].mean() - right[inside].mean()) < 0.15
+
+
+def test_only_so_many_rivals_are_put_in(monkeypatch):
+    case = small_case(4, missing=Missing(1.5, 0.9, -0.3))
+    told = named(case, [0, 1])
+    tried = []
+
+    def asked(**bounds):
+        for name, value in bounds.items():
+            monkeypatch.setattr(missing_module, name, value)
+        tried.clear()
+        rows = chances_missing(case.script, [told])[0]
+        return rows, len(tried)
+
+    openings = missing_module.over_openings
+
+    def counted(model, items):
+        if len(items) > len(told):
+            tried.append(items)
+        return openings(model, items)
+
+    monkeypatch.setattr(missing_module, "over_openings", counted)
+    agreed, some = asked()
+    assert some > 2
+    alone, none = asked(MOST_WEIGHED=agreed.size - 1)
+    assert none == 0
+    assert (agreed <= alone + 1e-12).all()
+    assert agreed.sum() < alone.sum()
+    assert (asked(MOST_WEIGHED=agreed.size, MOST_PLACES=2)[0] == alone).all()
+    assert 0 < asked(MOST_PLACES=3, MOST_TRIED=3)[1] <= 3 < some
 
 
 def test_certainly_missing_events_are_put_in_one_after_the_other():

@@ -159,6 +159,17 @@ def test_a_story_shows_probabilities(shown, elision):
     assert f" {step.probability:.0%} " in shown("between", "twice.json", "open")
 
 
+def test_what_would_be_no_percent_is_not_next(shown, answered):
+    """Unless more is asked for than one gets unasked."""
+    chances = {f"e{k}": 0.0001 for k in range(6)} | {"usual": 1 - 6 * 0.0001}
+    wide = el.Script.build({"one": chances}, {"start": {"one": 1}, "one": {"end": 1}})
+    wide.save("wide.json")
+    assert shown("next", "wide.json").split()[:2] == ["usual", "100%"]
+    assert len(shown("next", "wide.json", "--top", "5").splitlines()) == 2
+    assert len(shown("next", "wide.json", "--top", "6").splitlines()) == 7
+    assert len(answered("next", "wide.json")["steps"][0]["answers"]) == 5
+
+
 def test_what_is_said_besides_numbers(shown):
     out = shown("fill", "door.json", "close door", "?", "hear doorbell")
     assert "the script cannot tell this; its most usual events are" in out

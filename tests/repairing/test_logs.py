@@ -21,7 +21,7 @@ from commands import files, finished, refused
 from elision.errors import InputError
 from elision.eventlog import EventLog
 from elision.repairing import repair, repair_stream
-from elision.repairing.repaired import UNSURE
+from elision.repairing.repairer import UNSURE
 
 STEPS = ("ask", "check", "pay", "pack", "ship")
 OTHERS = ("ring", "open", "greet", "close")

@@ -10,8 +10,8 @@ import pytest
 import elision as el
 from elision.errors import InputError
 from elision.repairing import repaired
-from elision.repairing.repaired import OFTEN, UNSURE, Tally, repair
-from elision.repairing.repairer import Missing
+from elision.repairing.repaired import OFTEN, Tally, repair
+from elision.repairing.repairer import UNSURE, Answer, Missing
 
 
 def repairer(rates, known, threshold, trust=(1, 1)):
@@ -22,10 +22,11 @@ def repairer(rates, known, threshold, trust=(1, 1)):
 
 def counted(by=(0, 0, 0, 1, 1)):
     tally = Tally()
-    missing = [[Missing(1, "b", UNSURE)], [], []]
-    tally.add([["a"], ["a", "a"], ["c"]], missing, by[:3])
+    answers = [Answer([Missing(1, "b", UNSURE)]), Answer([], ("b", "d", "d")), Answer([])]
+    tally.add([["a"], ["a", "a"], ["c"]], answers, by[:3])
     sure, unsure = Missing(0, "b", 0.9), Missing(1, "a", UNSURE - 0.01)
-    tally.add([["a"], ["b"]], [[sure, unsure], [Missing(0, "a", 0.8)]], by[3:])
+    answers = [Answer([sure, unsure]), Answer([Missing(0, "a", 0.8)], ("d",))]
+    tally.add([["a"], ["b"]], answers, by[3:])
     return tally
 
 
@@ -34,7 +35,7 @@ def test_everything_is_counted():
         [repairer([0.1, 0.5], [0.9, 0.5], 0.4), repairer([0.5, 0.75], [0.4, 0.6], 0.5)], None
     )
     assert (report.cases, report.repaired, report.told) == (5, 3, 6)
-    assert (report.inserted, report.uncertain) == (4, 1)
+    assert (report.inserted, report.uncertain, report.unplaced) == (4, 1, 4)
     assert report.threshold == pytest.approx(0.45)
     # three of a at 10 % and one at 50 %, one of b at 75 %, one of c at nothing
     left_out = 3 / 9 + 1 + 3
@@ -47,13 +48,15 @@ def test_everything_is_counted():
         ("a", 4, 2, 1, (1 / 3 + 1) / (4 + 4 / 3)),
         ("b", 1, 2, 0, 0.75),
         ("c", 1, 0, 0, 0),
+        ("d", 0, 0, 0, 0),
     ]
-    assert [one.own_rate for one in report.events] == [True, True, False]
+    assert [one.unplaced for one in report.events] == [0, 1, 0, 3]
+    assert [one.own_rate for one in report.events] == [True, True, False, False]
     found = [(one.events, one.cases, one.inserted) for one in report.variants]
     assert found == [(("a",), 2, ((0, "b"), (1, "a"))), (("b",), 1, ((0, "a"),))]
     one = counted([0] * 5).report([repairer([0.1, 0.5], [0.9, 0.5], 0.4)], 0.7)
     assert one.threshold == 0.7
-    assert [event.own_rate for event in one.events] == [True, False, False]
+    assert [event.own_rate for event in one.events] == [True, False, False, False]
 
 
 def test_the_share_left_out_is_that_of_the_table():
@@ -70,7 +73,7 @@ def test_the_share_left_out_is_that_of_the_table():
 def test_an_event_of_no_record_keeps_its_rate():
     """A script may know more than a log holds; of two domains such a rate is the mean."""
     tally = Tally()
-    tally.add([["a"]], [[Missing(0, "b", 0.9)]])
+    tally.add([["a"]], [Answer([Missing(0, "b", 0.9)])])
     report = tally.report(
         [repairer([0.1, 0.3], [1, 1], 0.4), repairer([0, 0.1], [1, 1], 0.4)], None
     )
@@ -91,22 +94,30 @@ def test_the_report_in_words():
     )
     assert f"{report.omission:.1%} is taken to be left out" in lines[1]
     assert "probability 40% or more" in lines[1]
-    assert lines[2:4] == ["", "event  recorded  put in  uncertain  left out"]
-    assert [line.split()[0] for line in lines[4:6]] == ["a", "b"]
-    assert not lines[4].endswith(")")
-    assert lines[5].endswith("(or often not done?)")
-    assert lines[6] == ""
-    assert lines[7].endswith("say how often it is left out: --omission b=0")
+    assert lines[2] == (
+        f"4 more are missing with probability {UNSURE:.0%} or more, but have no certain place,"
+        " and were not put in."
+    )
+    assert lines[3:5] == ["", "event  recorded  put in  uncertain  no place  left out"]
+    assert [line.split()[:5] for line in lines[5:8]] == [
+        ["a", "4", "2", "1", "0"],
+        ["b", "1", "2", "0", "1"],
+        ["d", "0", "0", "0", "3"],
+    ]
+    assert not lines[5].endswith(")")
+    assert lines[6].endswith("(or often not done?)")
+    assert lines[8] == ""
+    assert lines[9].endswith("say how often it is left out: --omission b=0")
     sure = str(tally.report([repairer(rates, [1, 1], 0.4)], None)).splitlines()
-    assert sure == [*lines[:5], lines[5].removesuffix(" (or often not done?)")]
+    assert sure == [*lines[:6], lines[6].removesuffix(" (or often not done?)"), lines[7]]
     assumed = str(tally.report([repairer(rates, [0.9, 0.4], 0.4)], None))
-    assert assumed.splitlines()[5].endswith(" (assumed)")
+    assert assumed.splitlines()[6].endswith(" (assumed)")
 
 
 def test_only_so_many_variants_are_kept(monkeypatch):
     monkeypatch.setattr(repaired, "MOST_VARIANTS", 2)
     tally = Tally()
-    put_in = [Missing(0, "z", 0.9)]
+    put_in = Answer([Missing(0, "z", 0.9)])
     traces = [["a"], ["b"], ["c"], ["a"]]
     tally.add(traces, [put_in] * 4)
     report = tally.report([repairer([0.1, 0.1], [1, 1], 0.4)], None)
@@ -156,3 +167,25 @@ def test_a_step_that_may_be_done_at_will_is_put_in_with_doubt():
     assert "often not done" not in str(known.report)
     with pytest.raises(InputError, match="omission names 'cal'"):
         repair(both, omission={"cal": 0})
+
+
+def test_what_is_missing_and_has_no_place_is_counted():
+    """A check goes beside three other steps: that it is missing is clear, and not where."""
+    rng = np.random.default_rng(0)
+
+    def told():
+        steps = ["receive", "pick", "pack", "ship"]
+        steps.insert(1 + int(rng.integers(3)), "check")
+        return [step for step in steps if step == "receive" or rng.random() >= 0.1]
+
+    log = [told() for _ in range(1500)]
+    found = repair(log, threshold=0.5)
+    (check,) = [one for one in found.report.events if one.event == "check"]
+    without = sum("check" not in one for one in log)
+    assert check.inserted + check.unplaced == pytest.approx(without, rel=0.1)
+    assert check.unplaced > 50
+    assert found.report.unplaced == sum(one.unplaced for one in found.report.events)
+    placed = repair(log, threshold=0.2).report  # each at its likeliest place
+    (check,) = [one for one in placed.events if one.event == "check"]
+    assert check.unplaced < 10
+    assert check.inserted == pytest.approx(without, rel=0.1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from elision.ask.declared import TOP
 from elision.ask.fill import Filling
 from elision.ask.heard import name_of
 from elision.terminal import (
@@ -124,7 +125,12 @@ def show_following(found: Following) -> None:
     for number, step in enumerate(found.steps, start=1):
         if len(found.steps) > 1:
             out.print(f"step {number}")
-        answers = [Line(one.event, one.probability) for one in step.answers]
+        asked = len(step.answers) > TOP.default  # somebody wants more than is usual
+        answers = [
+            Line(one.event, one.probability)
+            for one in step.answers
+            if asked or one.probability >= LEAST_SHARE
+        ]
         print_lines([*answers, Line("(nothing more)", step.ended)])
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from elision.errors import InputError
 from elision.eventlog import EventLog, Insertion, LogWriter
 from elision.repairing.omission import OFTEN
-from elision.repairing.repairer import MOST_CASES, Repairer, check_names, is_whole
+from elision.repairing.repairer import MOST_CASES, UNSURE, Answer, Repairer, check_names, is_whole
 from elision.scale.engine import LOCAL, current
 
 if TYPE_CHECKING:
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from elision.repairing.omission import Rates
-    from elision.repairing.repairer import Missing
     from elision.values.script import Script
 
 Observer: TypeAlias = "Callable[[int, int | None], object]"
 """Hears how much more got done, and of how much in all, if that is known."""
-
-UNSURE = 0.7
-"""What is put in and less probable is said to be uncertain."""
 
 MOST_VARIANTS = 50_000
 """Variants that are counted; cases of further ones are counted together."""
@@ -51,6 +47,9 @@ class RepairedEvent:
         How often it was recorded, and how often it was put in.
     uncertain
         How many of these are less probable than `UNSURE`.
+    unplaced
+        How many more are missing with probability `UNSURE` or more, but were not put in, since they
+        have no certain place.
     omission
         The chance that it is left out where it was done, estimated or given; ``own_rate`` if this
         was found for this kind of event, and is not assumed from that of all others.
@@ -64,6 +63,7 @@ class RepairedEvent:
     told: int
     inserted: int
     uncertain: int
+    unplaced: int
     omission: float
     own_rate: bool
     trust: float = 1.0
@@ -88,6 +88,8 @@ class Report:
         How many cases there are, and into how many something was put.
     told, inserted, uncertain
         Events that were recorded, events put in, and those less probable than `UNSURE`.
+    unplaced
+        Events that are missing, but have no certain place, and were not put in.
     omission
         The share of all that was done that is left out, as the rates of events and what is
         recorded of them say.
@@ -104,6 +106,7 @@ class Report:
     told: int
     inserted: int
     uncertain: int
+    unplaced: int
     omission: float
     threshold: float
     events: tuple[RepairedEvent, ...]
@@ -119,13 +122,18 @@ class Report:
             f"{put_in}; {self.uncertain} of them are uncertain (probability below {UNSURE:.0%}).",
             f"{left_out}; put in is what is missing with probability {self.threshold:.0%} or more.",
         ]
-        changed = [one for one in self.events if one.inserted]
+        if self.unplaced:
+            lines.append(
+                f"{self.unplaced} more are missing with probability {UNSURE:.0%} or more, but have"
+                " no certain place, and were not put in."
+            )
+        changed = [one for one in self.events if one.inserted or one.unplaced]
         if changed:
             width = max(len(one.event) for one in changed)
-            lines += ["", f"{'event':{width}}  recorded  put in  uncertain  left out"]
+            lines += ["", f"{'event':{width}}  recorded  put in  uncertain  no place  left out"]
             lines += [
                 f"{one.event:{width}}  {one.told:8}  {one.inserted:6}  {one.uncertain:9}"
-                f"  {one.omission:7.1%}{_remark(one)}"
+                f"  {one.unplaced:8}  {one.omission:7.1%}{_remark(one)}"
                 for one in changed
             ]
         if doubted := [one.event for one in changed if _is_doubted(one)]:
@@ -151,22 +159,24 @@ class Tally:
         self._told: Counter[tuple[int, str]] = Counter()
         self._inserted: Counter[str] = Counter()
         self._uncertain: Counter[str] = Counter()
+        self._unplaced: Counter[str] = Counter()
         self._variants: Counter[tuple[str, ...]] = Counter()
         self._changes: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
 
     def add(
         self,
         traces: Iterable[Sequence[str]],
-        missing: Iterable[Sequence[Missing]],
+        answers: Iterable[Answer],
         by: Iterable[int] = repeat(0),
     ) -> None:
         """Count the cases of a piece; ``by`` has the number of the repairer of each."""
-        cases = zip(traces, missing, strict=True)
-        for (trace, put_in), which in zip(cases, by, strict=False):
+        cases = zip(traces, answers, strict=True)
+        for (trace, (put_in, unplaced)), which in zip(cases, by, strict=False):
             self._cases += 1
             self._told.update((which, event) for event in trace)
             self._inserted.update(one.event for one in put_in)
             self._uncertain.update(one.event for one in put_in if one.probability < UNSURE)
+            self._unplaced.update(unplaced)
             if put_in:
                 self._repaired += 1
                 variant = tuple(trace)
@@ -189,7 +199,7 @@ class Tally:
         for (_, event), times in self._told.items():
             told[event] += times
         left_out = sum(one.times * one.rate for each in done.values() for one in each)
-        events = sorted(set(told) | set(self._inserted))
+        events = sorted(set(told) | set(self._inserted) | set(self._unplaced))
         events.sort(key=lambda event: -self._inserted[event])
         return Report(
             cases=self._cases,
@@ -197,11 +207,13 @@ class Tally:
             told=told.total(),
             inserted=self._inserted.total(),
             uncertain=self._uncertain.total(),
+            unplaced=self._unplaced.total(),
             omission=left_out / max(told.total() + left_out, 1),
             threshold=sum(thresholds) / len(thresholds),
             events=tuple(
                 RepairedEvent(
                     *(event, told[event], self._inserted[event], self._uncertain[event]),
+                    self._unplaced[event],
                     *_together(done[event]),
                 )
                 for event in events
@@ -308,7 +320,7 @@ def repair(
     domains: defaultdict[str, list[int]] = defaultdict(list)
     for number, case in enumerate(log.cases):
         domains["" if script is not None else case.domain or ""].append(number)
-    missing: list[list[Missing]] = [[] for _ in traces]
+    answers = [Answer([]) for _ in traces]
     by = [0] * len(traces)
     repairers: list[Repairer] = []
     chosen = [numbers for numbers in domains.values() if any(traces[k] for k in numbers)]
@@ -318,15 +330,15 @@ def repair(
     wanted = _Wanted(script, omission, threshold, random_state)
     engine = current() if len(own) > 1 else LOCAL
     heard = None if observer is None else partial(observer, 1, len(own))
-    for numbers, (repairer, answers) in zip(
+    for numbers, (repairer, here) in zip(
         chosen, engine.map(_repaired, own, shared=wanted, heard=heard), strict=True
     ):
-        for number, found in zip(numbers, answers, strict=True):
-            missing[number], by[number] = found, len(repairers)
+        for number, found in zip(numbers, here, strict=True):
+            answers[number], by[number] = found, len(repairers)
         repairers.append(repairer)
     tally = Tally()
-    tally.add(traces, missing, by)
-    return Repaired(log.insert(_insertions(missing)), tally.report(repairers, threshold))
+    tally.add(traces, answers, by)
+    return Repaired(log.insert(_insertions(answers)), tally.report(repairers, threshold))
 
 
 class _Wanted(NamedTuple):
@@ -338,16 +350,14 @@ class _Wanted(NamedTuple):
     random_state: int
 
 
-def _repaired(
-    traces: Sequence[Sequence[str]], wanted: _Wanted
-) -> tuple[Repairer, list[list[Missing]]]:
+def _repaired(traces: Sequence[Sequence[str]], wanted: _Wanted) -> tuple[Repairer, list[Answer]]:
     """What is missing from the traces of one domain, by a repairer of their own."""
     omission = wanted.omission
     if wanted.script is None and isinstance(omission, Mapping):  # other domains have other events
         here = {None, *(event for trace in traces for event in trace)}
         omission = {event: rate for event, rate in omission.items() if event in here}
     repairer = _made(wanted.script, traces, omission, wanted.random_state)
-    return repairer, repairer.missing_many(traces, threshold=wanted.threshold)
+    return repairer, repairer.answers(traces, threshold=wanted.threshold)
 
 
 def repair_stream(
@@ -376,20 +386,18 @@ def repair_stream(
         pieces = EventLog.stream(source, **options)
         while some := list(islice(pieces, AT_ONCE if current().remote else 1)):
             told = [[case.events for case in piece.cases] for piece in some]
-            found = current().map(_missing, told, shared=(repairer, threshold))
-            for piece, traces, missing in zip(some, told, found, strict=True):
-                tally.add(traces, missing)
-                writer.write(piece.insert(_insertions(missing)))
+            found = current().map(_answers, told, shared=(repairer, threshold))
+            for piece, traces, answers in zip(some, told, found, strict=True):
+                tally.add(traces, answers)
+                writer.write(piece.insert(_insertions(answers)))
                 if observer is not None:
                     observer(len(traces), None)
     return tally.report([repairer], threshold)
 
 
-def _missing(
-    traces: Sequence[Sequence[str]], by: tuple[Repairer, float | None]
-) -> list[list[Missing]]:
+def _answers(traces: Sequence[Sequence[str]], by: tuple[Repairer, float | None]) -> list[Answer]:
     repairer, threshold = by
-    return repairer.missing_many(traces, threshold=threshold)
+    return repairer.answers(traces, threshold=threshold)
 
 
 def _made(
@@ -403,9 +411,9 @@ def _made(
     return Repairer.of_script(script, traces, omission=omission, random_state=random_state)
 
 
-def _insertions(missing: Iterable[Sequence[Missing]]) -> list[Insertion]:
+def _insertions(answers: Iterable[Answer]) -> list[Insertion]:
     return [
         Insertion(case, one.gap, one.event, one.probability, one.alternatives)
-        for case, found in enumerate(missing)
-        for one in found
+        for case, found in enumerate(answers)
+        for one in found.missing
     ]

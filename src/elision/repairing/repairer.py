@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -41,6 +41,10 @@ PROBABLE = 0.5
 LEAST_THRESHOLD = 0.3
 """What is less probable is never put in unless asked for, however much would be missed."""
 
+UNSURE = 0.7
+"""What is put in and less probable is said to be uncertain; what is at least so probably missing
+somewhere, and nowhere probably enough to be put in, is said to have no place."""
+
 MOST_ALTERNATIVES = 3
 LEAST_ALTERNATIVE = 0.05
 
@@ -68,6 +72,22 @@ class Missing(NamedTuple):
     event: str
     probability: float
     alternatives: tuple[tuple[str, float], ...] = ()
+
+
+class Answer(NamedTuple):
+    """What is missing from a trace.
+
+    Attributes
+    ----------
+    missing
+        What has a place.
+    unplaced
+        Kinds of events that are missing with probability `UNSURE` or more, but at no certain place:
+        as often as they are.
+    """
+
+    missing: list[Missing]
+    unplaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,15 +206,28 @@ class Repairer:
         threshold
             What is at least so probable is missing; `threshold` of the repairer unless given.
         """
+        return [one.missing for one in self.answers(traces, threshold=threshold)]
+
+    def answers(
+        self, traces: Iterable[Sequence[str]], *, threshold: float | None = None
+    ) -> list[Answer]:
+        """Say what is missing from each of many traces, also what has no place."""
         least = self.threshold if threshold is None else threshold
         if not 0 < least <= 1:
             raise InputError(f"threshold is {short(threshold)}, expected above 0 and at most 1")
         told = list(map(tuple, traces))
         distinct = list(dict.fromkeys(told))
-        answers: dict[tuple[str, ...], list[Missing]] = {one: [] for one in distinct}
+        missing: list[list[Missing]] = [[] for _ in distinct]
+        expected: list[defaultdict[str, float]] = [defaultdict(float) for _ in distinct]
         for number, gap, chances in self._by_gap(distinct):
-            answers[distinct[number]] += self._chosen(gap, chances, least)
-        return [list(answers[one]) for one in told]
+            missing[number] += self._chosen(gap, chances, least)
+            for event, chance, _ in chances:
+                expected[number][self.events[event]] += chance
+        answers = {
+            trace: Answer(found, _unplaced(found, due))
+            for trace, found, due in zip(distinct, missing, expected, strict=True)
+        }
+        return [answers[one]._replace(missing=list(answers[one].missing)) for one in told]
 
     def chances(self, traces: Iterable[Sequence[str]]) -> list[list[tuple[int, str, float]]]:
         """Return everything that may be missing from each trace: gap, event, probability."""
@@ -226,6 +259,16 @@ class Repairer:
         )
         order = self._tables.in_order([event for event, _, _ in inside])
         return [Missing(gap, self.events[inside[k][0]], inside[k][1], alternatives) for k in order]
+
+
+def _unplaced(missing: Sequence[Missing], expected: Mapping[str, float]) -> tuple[str, ...]:
+    """What is to be expected more often than it was put in."""
+    put_in = Counter(one.event for one in missing)
+    return tuple(
+        event
+        for event, times in sorted(expected.items())
+        for _ in range(int(times + 1 - UNSURE) - put_in[event])
+    )
 
 
 def is_whole(omission: Rates | None) -> bool:

@@ -1,7 +1,13 @@
-"""The probability that an event is missing from the record at a place."""
+"""The probability that an event is missing from the record at a place.
+
+Places and events are weighed one by one. What is then more probable together than it can be, one
+event at several places or several at one, is lowered as far as putting in one of them rules out
+the others.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +19,7 @@ from elision.ask.telling.slots import model_of
 from elision.values.telling import Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -22,6 +28,18 @@ if TYPE_CHECKING:
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
     from elision.values.telling import TellingModel
+
+LEAST_RIVAL = 0.1
+"""What is less probable rules out nothing, and is not ruled out."""
+
+MOST_TRIED = 40
+"""Rivals that are put in to see what they rule out, the most probable ones."""
+
+MOST_WEIGHED, MOST_PLACES = 10_000, 300
+"""Places times events, and places, above which nothing is put in: that would take long."""
+
+HALVINGS = 40
+"""Of the interval in which log-odds are lowered: to the last digit."""
 
 
 def missing(
@@ -53,7 +71,7 @@ def missing(
 def chances_missing(script: Script, items: list[list[Observation]]) -> list[NDArray[np.float64]]:
     """Probability that each event is missing at each place of each narrative."""
     model = model_of(script)
-    return [probabilities(model, over_openings(model, one)) for one in items]
+    return [_chances(model, one) for one in items]
 
 
 def _chances_so_far(script: Script, items: list[Observation]) -> NDArray[np.float64]:
@@ -61,16 +79,99 @@ def _chances_so_far(script: Script, items: list[Observation]) -> NDArray[np.floa
     model = model_of(script)
     result = np.zeros((len(items) + 1, len(model.events)))
     for whole, share in continuations(model, items):
-        result += share * probabilities(model, over_openings(model, whole))[: len(result)]
+        result += share * _chances(model, whole)[: len(result)]
     return result
 
 
-def probabilities(model: TellingModel, odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn log-odds of insertion into probabilities."""
-    if model.missing is None:
+def _chances(model: TellingModel, items: list[Observation]) -> NDArray[np.float64]:
+    odds = over_openings(model, items)
+    learned = model.missing
+    if learned is None:
         return np.zeros_like(odds)
-    value = evidence(odds) @ np.array(model.missing)
-    return np.asarray(0.5 * (1 + np.tanh(value / 2)))
+
+    def put_in(place: int, event: int) -> NDArray[np.float64]:
+        told = [*items[:place], model.events[event], *items[place:]]
+        return log_odds(learned, over_openings(model, told))
+
+    return agreed(log_odds(learned, odds), put_in)
+
+
+def log_odds(missing: Missing, odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn log-odds of insertion into those of being missing, each event and place by itself."""
+    return np.asarray(evidence(odds) @ np.array(missing))
+
+
+def agreed(
+    odds: NDArray[np.float64], put_in: Callable[[int, int], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Probabilities of (places, events), lowered where they rule out each other.
+
+    Parameters
+    ----------
+    odds
+        Log-odds of each by itself.
+    put_in
+        The log-odds, one place more, once an event is put in at a place.
+
+    Examples
+    --------
+    >>> odds = np.array([[2.0, 2.0], [-9.0, -9.0]])
+    >>> agreed(odds, lambda place, event: np.full((3, 2), -9.0)).round(2)[0].tolist()
+    [0.5, 0.5]
+    >>> agreed(odds, lambda place, event: np.vstack([odds[:1], odds])).round(2)[0].tolist()
+    [0.88, 0.88]
+    """
+    alone = _chance(odds)
+    if odds.size > MOST_WEIGHED or len(odds) > MOST_PLACES:
+        return alone
+    tried: dict[tuple[int, int], NDArray[np.float64]] = {}
+    rivals = {(int(place), int(event)) for place, event in np.argwhere(alone >= LEAST_RIVAL)}
+    if len(rivals) > MOST_TRIED:
+        rivals = set(sorted(rivals, key=lambda one: (-alone[one], one))[:MOST_TRIED])
+
+    def left(one: tuple[int, int], by: tuple[int, int]) -> float:
+        """By how much the odds of one change if another is put in, at most not at all."""
+        if by not in tried:
+            tried[by] = put_in(*by)
+        (place, event), found = one, tried[by]
+        behind = place + (place > by[0])
+        after = found[behind, event]
+        if place == by[0]:  # before it or behind it
+            after = max(after, found[place + 1, event])
+        return math.exp(min(float(after - odds[one]), 0.0))
+
+    lowered = odds
+    for axis in (0, 1):  # first one event at several places, then what else stands at its place
+        chances = _chance(lowered)
+        new = lowered.copy()
+        for line in np.flatnonzero(chances.sum(axis=axis) > 1).tolist():
+            group = sorted(one for one in rivals if one[1 - axis] == line)
+            ruled = np.array(
+                [
+                    [1.0 if one == by else 1 - max(left(one, by), left(by, one)) for by in group]
+                    for one in group
+                ]
+            )
+            own = np.array([lowered[one] for one in group])
+            for one, by in zip(group, ruled, strict=True):
+                new[one] -= _excess(own, by)
+        lowered = new
+    return _chance(lowered)
+
+
+def _excess(odds: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """By how much all log-odds are to be lowered so that the weighed chances sum up to one."""
+    if weights @ _chance(odds) <= 1:
+        return 0.0
+    low, high = 0.0, float(odds.max()) + math.log(len(odds)) + 1
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if weights @ _chance(odds - middle) > 1 else (low, middle)
+    return high
+
+
+def _chance(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(0.5 * (1 + np.tanh(odds / 2)))
 
 
 def evidence(odds: NDArray[np.float64]) -> NDArray[np.float64]:
