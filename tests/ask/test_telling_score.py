@@ -95,7 +95,14 @@ def test_p_values_are_shares_of_drawn_tellings(seed):
     drawn = case.script.sample(29, random_state=np.random.default_rng(7))
     odd = np.array([one.oddness for one in case.script.conform(drawn, samples=0)])
     for found in case.script.conform(told, samples=29, random_state=7):
-        assert found.p_value == (1 + sum(odd >= found.oddness - conformance.ALIKE)) / 30
+        assert found.p_value == pytest.approx(share_as_odd(odd, found.oddness), rel=1e-9)
+
+
+def share_as_odd(usual, oddness):
+    """Share of usual tellings; beyond all of them each nat is e times rarer."""
+    least = oddness - conformance.ALIKE
+    share = (1 + sum(usual >= least)) / (len(usual) + 1)
+    return share * min(1.0, math.exp(max(usual) - least))
 
 
 def test_p_values_are_shares_of_the_tellings_held_out():
@@ -105,6 +112,10 @@ def test_p_values_are_shares_of_the_tellings_held_out():
     found = script.score(["e0", "e1"], samples=0)
     known = np.array([3.0, -2.0, -100.0])
     assert found.p_value == (1 + sum(known >= found.oddness - conformance.ALIKE)) / 4
+    strange = script.score(["e0", "sneeze", "e1"], samples=0)
+    assert strange.oddness > 3.5
+    close(strange.p_value, share_as_odd(known, strange.oddness))
+    assert strange.p_value < 0.25
     assert found.odd == (found.p_value <= 0.05)
     assert script.score(["e0", "e1"], false_alarms=0.99).odd == (found.p_value <= 0.99)
     for wrong in (0, 1, "5 %", True, math.nan):

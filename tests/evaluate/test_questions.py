@@ -10,6 +10,7 @@ import pytest
 import elision as el
 from elision.evaluate import questions
 from elision.evaluate.detecting import altered, area, bigram_costs
+from elision.evaluate.faults import backwards
 from elision.evaluate.identifying import naive_bayes
 from elision.evaluate.ordering import mean_positions, pair_counts
 
@@ -49,6 +50,29 @@ def test_the_command_prints_tables_and_numbers(question, corpus, capsys):
         assert found["oddness"]["foreign event"] == 1.0
         assert found["oddness"]["two swapped"] > 0.7
         assert found["length"]["two swapped"] == 0.5
+
+
+def test_tellings_told_backwards_are_called_odd(corpus, capsys):
+    assert questions.main(["odd", corpus, "--seeds", "1", "--json"]) == 0
+    (rows,) = json.loads(capsys.readouterr().out).values()
+    assert [row["name"] for row in rows] == ["events known", "as told"]
+    for row in rows:
+        assert row["all backwards"] > 0.6
+        assert row["four backwards"] > row["untouched"]
+        assert all(0 <= share <= 1 for name, share in row.items() if name != "name")
+    assert rows[0]["foreign step"] == 1.0
+
+
+def test_events_told_backwards_keep_their_order_the_other_way_round():
+    rng = np.random.default_rng(0)
+    case = tuple("abcdef")
+    for _ in range(20):
+        found = backwards(case, rng, 4)
+        assert len(found) == 4
+        assert sorted(found, reverse=True) == list(found)
+    assert backwards(case, rng) == tuple("fedcba")
+    assert backwards(("a", "b", "c"), rng, 4) is None
+    assert backwards(tuple("aaaa"), rng, 4) is None
 
 
 def test_the_default_is_asked_by_its_own_methods(monkeypatch, corpus, capsys):

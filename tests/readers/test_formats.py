@@ -286,7 +286,7 @@ class TestRecords:
             ('[["a"],\n["b"\n', "^open file: not valid JSON: .*truncated"),
             ('[["a"],\n["b" x]]\n', "^open file line 2: not valid JSON: .*malformed"),
             ("[]", "^open file: there are no narratives in it"),
-            ('{"events": []}', "^open file: {'events': .* is not a list of narratives"),
+            ('{"events": []}', "^open file: one object is not a list of narratives"),
             ('{"events": []}\n{"events": []}', "line 2: not valid JSON.*pass format='jsonl'"),
             ("[" * 100_000, "^open file: not valid JSON: .*recursion"),
         ],

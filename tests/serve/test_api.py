@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import elision as el
+from elision.ask.score import Conformance
+from elision.serve import verdict
 from elision.serve.guard import HEADERS
 from elision.serve.pictures import MOST_EDGES, bounded
 from elision.serve.shelf import Shelf
@@ -119,6 +122,11 @@ class TestAnswers:
         assert done["judged"]["odd"]
         assert [flag["kind"] for flag in done["lines"][2]["flags"]] == ["unknown"]
         assert done["next"] == []
+
+    def test_a_usual_telling_with_a_late_step_is_not_called_so_plainly(self) -> None:
+        found = Conformance(("pour", "boil"), -4.0, (2.0, 2.0), 0.0, 0.06, 0.5, (), late=("boil",))
+        assert verdict.summary(found) == "A usual telling but for its order: boil came late."
+        assert verdict.summary(replace(found, late=())) == "A usual telling."
 
     def test_the_line_being_written_may_be_half_a_word(self, server: Running) -> None:
         telling = ["hear doorbell", "open d"]

@@ -12,6 +12,7 @@ from elision._backends import library_of
 from elision.ask import summaries
 from elision.ask.engine.frames import frame_of
 from elision.ask.heard import understood_all
+from elision.ask.summaries import shown_share
 from elision.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ COLUMNS = (
     "most_surprising",
     "flags",
     "untold",
+    "late",
 )
 """Of the table of many tellings."""
 
@@ -130,7 +132,8 @@ class Conformance:
         -log P(nothing more | all events). With the surprises it sums to ``-log_prob``.
     p_value
         By a telling model: share of usual tellings, which were not learned from, that are as odd
-        as this one. By a script: share of tellings of as many events, drawn from it, that are no
+        as this one, by their oddness and by what speaks for a step's coming too late together.
+        By a script: share of tellings of as many events, drawn from it, that are no
         more probable than this one, and the smallest there is where an event is unknown; None if
         none were drawn.
     oddness
@@ -147,6 +150,8 @@ class Conformance:
         Steps that nine of ten tellings tell and this one does not, within a branch of those that
         tell something of it; "one of" several for a choice of which nothing is told. Known if the
         script was made from an outline. A usual telling may lack some, if many lack one or another.
+    late
+        Events for which following the telling raises an alarm, as they come too late.
     """
 
     told: tuple[str, ...]
@@ -159,6 +164,7 @@ class Conformance:
     deviations: Deviations = NO_DEVIATIONS
     false_alarms: float = FALSE_ALARMS
     untold: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
 
     @property
     def fitness(self) -> float:
@@ -193,19 +199,36 @@ class Conformance:
         return "\n".join([*lines, "", self._summary()])
 
     def _summary(self) -> str:
-        chance = "" if self.p_value is None else f", p = {self.p_value:.3f}"
-        verdict = "" if self.p_value is None else "odd: " if self.odd else "usual: "
         return (
-            f"{verdict}fitness {self.fitness:.2f}, log-probability {self.log_prob:.2f}{chance},"
-            f" oddness {self.oddness:.1f}{self.lacking}"
+            f"{self.verdict}fitness {self.fitness:.2f}, log-probability {self.log_prob:.2f}"
+            f"{self.rarity}, oddness {self.oddness:.1f}{self.lacking}"
         )
 
     @property
-    def lacking(self) -> str:
-        """The steps untold, in words that follow a verdict; empty if there are none."""
-        if not self.untold:
+    def verdict(self) -> str:
+        """Whether the telling is odd, in words that come first; empty if that is not known."""
+        if self.p_value is None:
             return ""
-        return "; not told, though nearly all tell it: " + ", ".join(self.untold)
+        if self.odd:
+            return "odd: "
+        return "usual but for its order: " if self.late else "usual: "
+
+    @property
+    def rarity(self) -> str:
+        """The p-value, in words that follow others; empty if there is none."""
+        if self.p_value is None:
+            return ""
+        shown = shown_share(self.p_value)
+        return f", p {shown}" if shown.startswith("<") else f", p = {shown}"
+
+    @property
+    def lacking(self) -> str:
+        """What is late, unless flags say so, and untold, in words that follow a verdict."""
+        said = any(flag.kind == "out of order" for flag in self.flags)
+        late = f"; told late: {', '.join(self.late)}" if self.late and not said else ""
+        if not self.untold:
+            return late
+        return f"{late}; not told, though nearly all tell it: {', '.join(self.untold)}"
 
     def _repr_html_(self) -> str:
         rows: list[list[str]] = []
@@ -307,7 +330,7 @@ class Conformances(Sequence[Conformance]):
         width = max(map(len, ["telling", *names]))
         lines = [f"{'telling':>{width}}  events  fitness  p-value  oddness  flags"]
         for name, one in zip(names, self._found, strict=True):
-            chance = "-" if one.p_value is None else f"{one.p_value:.3f}"
+            chance = "-" if one.p_value is None else shown_share(one.p_value)
             flags = "; ".join(map(str, one.flags))
             row = f"{name:>{width}}  {len(one.told):>6}  {one.fitness:>7.2f}  {chance:>7}"
             lines.append(f"{row}  {one.oddness:>7.1f}  {flags}".rstrip())
@@ -320,7 +343,7 @@ class Conformances(Sequence[Conformance]):
                 name,
                 str(len(one.told)),
                 f"{one.fitness:.2f}",
-                "" if one.p_value is None else f"{one.p_value:.3f}",
+                "" if one.p_value is None else shown_share(one.p_value),
                 f"{one.oddness:.1f}",
                 "; ".join(map(str, one.flags)),
             ]
@@ -361,6 +384,7 @@ class Conformances(Sequence[Conformance]):
                 worst,
                 "; ".join(map(str, one.flags)),
                 "; ".join(one.untold),
+                "; ".join(one.late),
             )
             rows.append(dict(zip(COLUMNS, values, strict=True)))
         return rows

@@ -19,6 +19,9 @@ VARIANT_COLUMNS = (
     "variant", "tellings", "share", "fitness", "p_value", "oddness", "odd", "flags",
 )  # fmt: skip
 
+LEAST_SHOWN = 0.0005
+"""Smaller shares would show as 0.000."""
+
 LEFT = ("step", "variant", "flags")
 """Columns of words; the others are numbers, at the right."""
 
@@ -154,12 +157,25 @@ def by_variant(found: Sequence[Conformance]) -> Summary:
     return Summary(VARIANT_COLUMNS, rows)
 
 
+def shown_share(share: float) -> str:
+    """Return a share of tellings for people: one that would show as none is said to be small.
+
+    Examples
+    --------
+    >>> shown_share(0.0481), shown_share(1e-9)
+    ('0.048', '< 0.001')
+    """
+    return f"{share:.3f}" if share >= LEAST_SHOWN else "< 0.001"
+
+
 def _text(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "odd" if value else ""
     if isinstance(value, float):
-        decimals = {"p_value": ".3f", "share": ".1%", "fitness": ".2f"}
+        if name == "p_value":
+            return shown_share(value)
+        decimals = {"share": ".1%", "fitness": ".2f"}
         return format(value, decimals.get(name, ".1f"))
     return str(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from elision.ask.summaries import shown_share
 from elision.cli.answers import LEAST_SHARE
 from elision.terminal import Line, Number, bar, cell, make_table, out, print_lines, say
 
@@ -38,10 +39,8 @@ def show_conformance(found: Conformance) -> None:
             note = "; ".join(flag.note for flag in notes)
             table.add_row(cell(event), shown, cell(bar(length), "cyan"), cell(note, "red"))
     out.print(table)
-    chance = "" if found.p_value is None else f", p = {found.p_value:.3f}"
-    verdict = "" if found.p_value is None else "odd: " if found.odd else "usual: "
-    text = f"{verdict}fitness {found.fitness:.2f}, log-probability {_number(found.log_prob)}"
-    say(f"{text}{chance}, oddness {found.oddness:.1f}{found.lacking}")
+    text = f"{found.verdict}fitness {found.fitness:.2f}, log-probability {_number(found.log_prob)}"
+    say(f"{text}{found.rarity}, oddness {found.oddness:.1f}{found.lacking}")
 
 
 def _is_about(flag: Flag, place: int) -> bool:
@@ -57,7 +56,7 @@ def show_conformances(found: Sequence[tuple[str, Conformance]], *, odd: int, of:
             cell(name),
             str(len(one.told)),
             f"{one.fitness:.2f}",
-            "-" if one.p_value is None else f"{one.p_value:.3f}",
+            "-" if one.p_value is None else shown_share(one.p_value),
             f"{one.oddness:.1f}",
             cell("; ".join(map(str, one.flags)), "red"),
         )

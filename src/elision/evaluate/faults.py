@@ -3,15 +3,18 @@
 Cases are split by case, 70 % to learn from. In half of the others, drawn by chance, one fault is
 made: two neighbours that differ are swapped, an event is skipped, one is inserted, or one is
 replaced by another, all kinds equally often. Of few cases, each is taken as it is and with a fault
-of every kind. Besides, each untouched test case is judged, and the
-same with two events swapped and with a step put in that nobody told. The events of all cases are
-known beforehand.
+of every kind. The events of all cases are known beforehand.
+
+Besides, it is counted how often test cases are called odd: untouched, with two events swapped, with
+a step put in that nobody told, with a step skipped, told backwards, and of four of their events
+those alone, backwards. This is done with all events known beforehand, and as for a user who has
+only the training cases.
 """
 
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,6 +40,9 @@ FEW = 400
 MOST_JUDGED = 1000
 """Test cases of which it is asked whether they are odd."""
 
+FOUR = 4
+"""Events that are told backwards, alone."""
+
 FOREIGN = "a step that nobody told"
 
 KINDS = ("swap", "skip", "insert", "replace")
@@ -52,10 +58,27 @@ MEASURES: dict[str, Callable[[Conformance], float]] = {
 Case = tuple[str, ...]
 
 
-def faults_of(
-    domain: Corpus, seed: int, method: str
-) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
-    """Areas under the curve by measure and kind of fault, and how often odd is said of what.
+class _Split(NamedTuple):
+    train: Corpus
+    cases: list[Case]
+    untouched: list[Case]
+    altered: dict[str, list[Case]]
+    rng: np.random.Generator
+
+
+def _split(domain: Corpus, seed: int) -> _Split:
+    train, test = domain.split(TEST_SHARE, random_state=seed)
+    rng = np.random.default_rng([seed, zlib.crc32(domain.domains[0].encode())])
+    events = sorted(set(train.vocabulary))
+    cases = [tuple(test.events[k]) for k in rng.permutation(len(test)).tolist()]
+    if len(cases) < FEW:
+        return _Split(train, cases, cases, _altered(len(KINDS) * cases, events, rng), rng)
+    half = len(cases) // 2
+    return _Split(train, cases, cases[:half], _altered(cases[half:], events, rng), rng)
+
+
+def faults_of(domain: Corpus, seed: int, method: str) -> dict[str, dict[str, float]]:
+    """Areas under the curve by measure and kind of fault.
 
     Parameters
     ----------
@@ -66,16 +89,8 @@ def faults_of(
     method
         The learner.
     """
-    train, test = domain.split(TEST_SHARE, random_state=seed)
+    train, _, untouched, altered, _ = _split(domain, seed)
     script = learn(train, seed, method, events=domain.vocabulary)
-    rng = np.random.default_rng([seed, zlib.crc32(domain.domains[0].encode())])
-    events = sorted(set(train.vocabulary))
-    cases = [tuple(test.events[k]) for k in rng.permutation(len(test)).tolist()]
-    if len(cases) < FEW:
-        untouched, altered = cases, _altered(len(KINDS) * cases, events, rng)
-    else:
-        half = len(cases) // 2
-        untouched, altered = cases[:half], _altered(cases[half:], events, rng)
     everything = [*untouched, *(case for some in altered.values() for case in some)]
     distinct = list(dict.fromkeys(everything))
     judged = dict(zip(distinct, script.conform(distinct), strict=True))
@@ -91,7 +106,28 @@ def faults_of(
         odd = {kind: [value(case) for case in some] for kind, some in altered.items()}
         areas[name] = {"in total": area([one for some in odd.values() for one in some], usual)}
         areas[name] |= {kind: area(some, usual) for kind, some in odd.items() if some}
-    return areas, _said_odd(script.conform, cases[:MOST_JUDGED], rng)
+    return areas
+
+
+def said_odd(domain: Corpus, seed: int, method: str) -> dict[str, dict[str, float]]:
+    """Share of cases that are called odd by what was done to them, with what is known beforehand.
+
+    Parameters
+    ----------
+    domain
+        The cases.
+    seed
+        Of the split and of what is done.
+    method
+        The learner.
+    """
+    train, cases, _, _, rng = _split(domain, seed)
+    versions = _versions(cases[:MOST_JUDGED], rng)
+    known = {"events known": domain.vocabulary, "as told": None}
+    return {
+        name: _share_odd(learn(train, seed, method, events=events).conform, versions)
+        for name, events in known.items()
+    }
 
 
 def _altered(
@@ -132,16 +168,40 @@ def with_fault(
     return changed if changed and changed != case else None
 
 
-def _said_odd(
-    conform: Callable[..., Sequence[Conformance]], cases: Sequence[Case], rng: np.random.Generator
-) -> dict[str, float]:
-    """Share of cases that are called odd: as they are, swapped, and with a foreign step."""
-    swapped = [with_fault(case, "swap", (), rng) for case in cases]
-    versions = {
+def _versions(cases: Sequence[Case], rng: np.random.Generator) -> dict[str, list[Case]]:
+    """Cases as they are and with what is done to them, where that can be done."""
+    versions: dict[str, list[Case | None]] = {
         "untouched": list(cases),
-        "two swapped": [case for case in swapped if case is not None],
+        "two swapped": [with_fault(case, "swap", (), rng) for case in cases],
         "foreign step": [with_fault(case, "insert", (FOREIGN,), rng) for case in cases],
+        "one skipped": [with_fault(case, "skip", (), rng) for case in cases],
+        "four backwards": [backwards(case, rng, FOUR) for case in cases],
+        "all backwards": [backwards(case, rng) for case in cases],
     }
+    return {name: [case for case in some if case is not None] for name, some in versions.items()}
+
+
+def backwards(case: Case, rng: np.random.Generator, number: int | None = None) -> Case | None:
+    """Return some events of a case in the reverse order, or all; None if that changes nothing.
+
+    Examples
+    --------
+    >>> backwards(("ring", "open", "greet"), np.random.default_rng(0))
+    ('greet', 'open', 'ring')
+    >>> backwards(("ring", "open", "ring"), np.random.default_rng(0))
+    """
+    if number is not None:
+        if len(case) < number:
+            return None
+        chosen = np.sort(rng.choice(len(case), number, replace=False))
+        case = tuple(case[k] for k in chosen.tolist())
+    turned = case[::-1]
+    return turned if turned != case else None
+
+
+def _share_odd(
+    conform: Callable[..., Sequence[Conformance]], versions: dict[str, list[Case]]
+) -> dict[str, float]:
     return {
         name: float(np.mean([one.odd for one in conform(some)]))
         for name, some in versions.items()

@@ -90,23 +90,23 @@ def measure_detect(corpus: Corpus, seeds: int, method: str) -> list[Row]:
 
 def measure_faults(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     """Area under the curve, by fault and measure."""
-    runs = _fault_runs(corpus, seeds, method)
-    return [
-        {"name": measure} | _means([areas[measure] for areas, _ in runs]) for measure in runs[0][0]
-    ]
+    return _rows_of_means(evaluate.faults.faults_of, corpus, seeds, method)
 
 
 def measure_odd(corpus: Corpus, seeds: int, method: str) -> list[Row]:
     """Share of tellings that are called odd, by what was done to them."""
-    means = _means([said for _, said in _fault_runs(corpus, seeds, method)])
-    return [{"name": "called odd"} | means]
+    return _rows_of_means(evaluate.faults.said_odd, corpus, seeds, method)
 
 
-def _fault_runs(corpus: Corpus, seeds: int, method: str) -> list[Any]:
+def _rows_of_means(
+    measure: Callable[[Corpus, int, str], dict[str, dict[str, float]]],
+    corpus: Corpus,
+    seeds: int,
+    method: str,
+) -> list[Row]:
     parts = corpus.by_domain().values()
-    return [
-        evaluate.faults.faults_of(part, seed, method) for part in parts for seed in range(seeds)
-    ]
+    runs = [measure(part, seed, method) for part in parts for seed in range(seeds)]
+    return [{"name": name} | _means([run[name] for run in runs]) for name in runs[0]]
 
 
 def _means(rows: Sequence[dict[str, float]]) -> Row:

@@ -48,7 +48,7 @@ def judged(
             now[step].astray = True
     told = sum(bool(one.lines) for one in now)
     count = f"{told} of {len(now)} steps told."
-    parts = [_summary(found), count, _rarity(script, found)]
+    parts = [summary(found), count, _rarity(script, found)]
     return messages.Verdict(found.odd, found.p_value, " ".join(filter(None, parts)))
 
 
@@ -68,15 +68,17 @@ def _rarity(script: Script, found: Conformance) -> str:
     calibration = None if script.telling is None else script.telling.calibration
     count = 0 if calibration is None else len(calibration.oddness)
     if count and round(found.p_value * (count + 1)) <= 1:
-        return f"None of the {count} tellings that it was compared with is as unusual."
+        return f"Fewer than 1 in {count} tellings are as unusual."
     if found.p_value < RARE:
         return "Fewer than 1 in 100 tellings are as unusual."
     return f"About {100 * found.p_value:.0f} in 100 tellings are as unusual."
 
 
-def _summary(found: Conformance) -> str:
+def summary(found: Conformance) -> str:
+    """Say in a sentence whether a telling is odd, and why."""
     if not found.odd:
-        return "A usual telling."
+        late = f" but for its order: {_listed(found.late)} came late" if found.late else ""
+        return f"A usual telling{late}."
     kinds = {flag.kind for flag in found.flags}
     reasons = [
         text

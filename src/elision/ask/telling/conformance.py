@@ -13,6 +13,7 @@ from elision import _threads
 from elision._backends import library_of
 from elision.ask.engine.checks import share_of, whole
 from elision.ask.engine.conformance import times
+from elision.ask.engine.lateness import Late, Lateness, joint
 from elision.ask.engine.passing import untold
 from elision.ask.heard import hear, name_of, single, understood_all
 from elision.ask.score import FALSE_ALARMS, Conformance, Conformances, Deviations, Flag, named
@@ -61,7 +62,9 @@ def conform(
     """Say how well each of many tellings fits, see `elision.ask.score.conform`.
 
     The p-value compares the oddness with that of tellings which were not learned from, or, where
-    the model knows of none, with that of drawn ones. Like tellings are looked at once.
+    the model knows of none, with that of drawn ones; and what speaks for a step's coming too late
+    with what spoke for it in usual tellings, where the script has an outline that knows. Like
+    tellings are looked at once.
     """
     told, ids = understood_all(script, narratives)
     seed = whole(random_state, "random_state")
@@ -99,6 +102,8 @@ class _Examiner:
         self._script, self._unknown, self._rate = script, unknown, false_alarms
         self._samples, self._seed = samples, seed
         self._model = model_of(script)
+        outline = script.made_from
+        self._lateness = None if outline is None else Lateness(outline)
 
     def examine(self, narratives: Iterable[Iterable[Observation]]) -> Iterator[Conformance]:
         """Examine tellings, each different one once."""
@@ -129,19 +134,25 @@ class _Examiner:
             Flag("unknown", place, telling.names[place], math.inf, "not in the script", 1.0)
             for place in lost
         ]
-        flags += [_flag(one) for one in deviations if self._is_alarm(one)]
+        late = self._late(telling.told)
+        p_value = self._p_value(oddness, late)
+        alarms = [] if self._lateness is None else self._lateness.alarms(late, self._rate)
+        if self._odd(p_value):
+            explained = [_flag(one) for one in deviations if self._is_alarm(one)]
+            flags += explained or [_late_flag(telling, one) for one in alarms]
         flags.sort(key=lambda flag: (flag.position, flag.kind))
         found = Conformance(
             told=telling.names,
             log_prob=-(sum(surprises) + ending),
             surprises=tuple(per_place),
             ending=ending,
-            p_value=self._p_value(oddness),
+            p_value=p_value,
             oddness=oddness,
             flags=tuple(flags),
             deviations=_counted((one.deviation for one in deviations), len(lost)),
             false_alarms=self._rate,
             untold=self._untold(telling),
+            late=tuple(telling.names[telling.places[one.place]] for one in alarms),
         )
         return named(found)
 
@@ -150,9 +161,15 @@ class _Examiner:
         if outline is None:
             return ()
         told = np.zeros(len(outline.steps), bool)
-        names = [self._model.events[event] for event in telling.told]
+        names = self._names(telling.told)
         told[[step for step in steps_told(outline, names) if step is not None]] = True
         return tuple(one.name(outline) for one in untold(outline, told))
+
+    def _names(self, told: NDArray[np.int64]) -> list[str]:
+        return [self._model.events[event] for event in told]
+
+    def _late(self, told: NDArray[np.int64]) -> list[Late]:
+        return [] if self._lateness is None else self._lateness.late(self._names(told))
 
     def _hear(self, number: int, narrative: Iterable[Observation]) -> _Telling:
         listed = list(narrative) if isinstance(narrative, Iterator) else narrative
@@ -206,12 +223,21 @@ class _Examiner:
         _threads.run(judge, range(len(drawn)))
         return np.sort(found)
 
-    def _p_value(self, oddness: float) -> float | None:
+    def _p_value(self, oddness: float, late: list[Late]) -> float | None:
         of = len(self._reference)
         if not of:
             return None
         above = of - np.searchsorted(self._reference, oddness - ALIKE, side="left")
-        return (1 + int(above)) / (of + 1)
+        share = (1 + int(above)) / (of + 1)
+        if not above:
+            # Oddness is a ratio of probabilities: among usual tellings, each nat is e times rarer.
+            share *= math.exp(self._reference[-1] - (oddness - ALIKE))
+        if self._lateness is None or not self._lateness.known:
+            return share
+        return joint(share, self._lateness.share(late), self._lateness.ever)
+
+    def _odd(self, p_value: float | None) -> bool:
+        return p_value is None or p_value <= self._rate
 
     # --- what is odd about it -------------------------------------------------------------------
 
@@ -227,7 +253,8 @@ class _Examiner:
             deviation = weighed.likeliest()
             if deviation.gain <= 0:  # many together are likely, but none of them by itself
                 break
-            found.append(self._located(telling, told, places, deviation, self._p_value(oddness)))
+            p_value = self._p_value(oddness, self._late(told))
+            found.append(self._located(telling, told, places, deviation, p_value))
             if len(found) == most:
                 break
             told, places = undone(told, deviation), _moved_places(places, deviation)
@@ -254,8 +281,7 @@ class _Examiner:
         return _Found(deviation, p_value, place, event, other, again)
 
     def _is_alarm(self, found: _Found) -> bool:
-        odd = found.p_value is None or found.p_value <= self._rate
-        return odd and found.deviation.chance >= LEAST_CHANCE
+        return self._odd(found.p_value) and found.deviation.chance >= LEAST_CHANCE
 
 
 def _flag(found: _Found) -> Flag:
@@ -273,6 +299,12 @@ def _flag(found: _Found) -> Flag:
         kind, note = "replaced", f"in place of {found.other}, which is {more} as probable"
     note += f", {deviation.chance:.0%}"
     return Flag(kind, found.place, found.event, deviation.chance, note, deviation.chance)
+
+
+def _late_flag(telling: _Telling, late: Late) -> Flag:
+    place = telling.places[late.place]
+    note = f"out of order: usually before {late.before}, {late.probability:.0%}"
+    return Flag("out of order", place, telling.names[place], late.probability, note)
 
 
 def _moved_places(places: list[int | None], deviation: Deviation) -> list[int | None]:
