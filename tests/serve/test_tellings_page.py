@@ -249,8 +249,11 @@ class TestLearning:
         page.get_by_role("button", name="Learn from these 30 tellings").click()
         names = page.locator("#learned details")
         expect(names).to_be_visible(timeout=LONG)
-        first = int(re.findall(r"\d+", names.inner_text())[0])
-        names.locator("summary").click()
+        summary = names.locator("summary")
+        found = re.fullmatch(r"Rename or merge the (\d+) events", summary.text_content() or "")
+        assert found is not None
+        first = int(found[1])
+        summary.click()
         shoot(page, "names")
         fields = names.get_by_role("textbox")
         fields.nth(1).fill(fields.nth(0).input_value())
