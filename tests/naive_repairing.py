@@ -143,3 +143,44 @@ def signs(trace, event, paired=None):
         for one, other in pairwise(ends)
         if paired is None or {one, other} <= {None, *paired}
     }
+
+
+class Record:
+    """How often each event is missing from gaps, by how often it stands in the log itself.
+
+    Neighbours of a gap are those of `contexts_of`, and last of all the whole trace around it.
+    """
+
+    def __init__(self, traces, odds):
+        self.odds, self.gaps, self.left = odds, Counter(), Counter()
+        for trace in traces:
+            for gap in range(len(trace) + 1):
+                for context in self.contexts(trace, gap):
+                    for event in range(len(odds)):
+                        self.gaps[context, event, told_where(event, trace, gap)] += 1
+            for at, event in enumerate(trace):
+                rest = trace[:at] + trace[at + 1 :]
+                for context in self.contexts(rest, at) if rest else ():
+                    self.left[context, event, told_where(event, rest, at)] += 1
+
+    def contexts(self, trace, gap):
+        return [*contexts_of(trace, gap), ("whole", *trace[:gap], None, *trace[gap:])]
+
+    def chance(self, trace, gap, event, strength):
+        """Missing ones among all gaps; the narrower contexts count as gaps and as events, too."""
+        told, odds = told_where(event, trace, gap), self.odds[event]
+
+        def backed_off(context, chance):
+            left, gaps = (table[context, event, told] for table in (self.left, self.gaps))
+            share = chance / (chance + odds)
+            missing = odds * (left + strength * share)
+            other = gaps + strength * (1 - share) - missing
+            other = (other + np.sqrt(other**2 + 2 / np.pi * odds * (1 + odds) * left)) / 2
+            return missing / (missing + other) if missing else 0.0
+
+        if not odds:
+            return 0.0
+        narrow, behind, before, both, whole = self.contexts(trace, gap)
+        chance = backed_off(narrow, 0.0)
+        chance = backed_off(both, (backed_off(behind, chance) + backed_off(before, chance)) / 2)
+        return backed_off(whole, chance)

@@ -83,11 +83,11 @@ class TestTable:
         for name, by in steps:
             key = np.uint64(name * 0x1F3D5B79)
             if 2 * (len(seen) + 1) > len(keys):
-                keys, counts = kernels._enlarged(keys, counts)
+                keys, counts = kernels.enlarged(keys, counts)
             seen.add(name)
             by = -plain[name] if by == 3 else by
             plain[name] += by
-            assert kernels._raise(keys, counts, key, by) == plain[name]
+            assert kernels.raised(keys, counts, key, by) == plain[name]
         for name in range(1, 41):
             key = np.uint64(name * 0x1F3D5B79)
             assert kernels.count_of(keys, counts, key) == plain[name]
@@ -96,7 +96,7 @@ class TestTable:
     def test_keys_that_meet_in_one_slot_stay_apart(self):
         keys, counts = np.zeros(8, np.uint64), np.zeros(8, np.int64)
         for key in range(1, 8):
-            kernels._raise(keys, counts, np.uint64(key), key)
+            kernels.raised(keys, counts, np.uint64(key), key)
         found = [kernels.count_of(keys, counts, np.uint64(key)) for key in range(1, 8)]
         assert found == list(range(1, 8))
 

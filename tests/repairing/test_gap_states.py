@@ -14,5 +14,5 @@ pytestmark = pytest.mark.numerical
 def test_an_event_is_told_before_a_gap_or_behind_it(gap, state):
     """Event 0 is the second and the fourth of five; the gap k is before the event k."""
     first, last = np.array([1, 0]), np.array([3, -1])
-    assert kernels.repairing._state(0, gap, first, last) == state
-    assert kernels.repairing._state(1, gap, first, last) == 0
+    assert kernels.repairing.state_of(0, gap, first, last) == state
+    assert kernels.repairing.state_of(1, gap, first, last) == 0

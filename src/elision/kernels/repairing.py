@@ -42,7 +42,8 @@ def count_of(keys, counts, key):
 
 
 @nb.njit(cache=True)
-def _raise(keys, counts, key, by):
+def raised(keys, counts, key, by):
+    """Add to the count of a key, for which there must be room; return what it is now."""
     at = slot(keys, key)
     keys[at] = key
     counts[at] += by
@@ -61,8 +62,8 @@ def count_event(keys, counts, followers, trace, at, base, by):
         if order > 0:
             context = context * nb.uint64(base) + nb.uint64(trace[at - order] + 1)
         key = context * nb.uint64(base)
-        now = _raise(keys, counts, key + event, by)
-        _raise(keys, counts, key, by)
+        now = raised(keys, counts, key + event, by)
+        raised(keys, counts, key, by)
         if by > 0 and now == by:
             followers[slot(keys, key)] += 1
         elif by < 0 and now == 0:
@@ -252,7 +253,8 @@ def entry_key(context, kind, event, state, base):
 
 
 @nb.njit(cache=True)
-def _enlarged(keys, counts):
+def enlarged(keys, counts):
+    """Return a table with the same counts and twice the room."""
     wider, moved = np.zeros(2 * len(keys), np.uint64), np.zeros(2 * len(keys), np.int64)
     for at in range(len(keys)):
         if keys[at] != 0:
@@ -263,7 +265,7 @@ def _enlarged(keys, counts):
 
 
 @nb.njit(cache=True)
-def _first_and_last(trace, first, last, different):
+def first_and_last(trace, first, last, different):
     """Where each told event stands first and last; return how many different ones there are."""
     found = 0
     for at in range(2, len(trace) - 2):
@@ -277,7 +279,7 @@ def _first_and_last(trace, first, last, different):
 
 
 @nb.njit(cache=True)
-def _state(event, gap, first, last):
+def state_of(event, gap, first, last):
     """1 if an event is told before a gap, and 2 more if it is told behind it."""
     if last[event] < 0:
         return 0
@@ -297,29 +299,29 @@ def count_gaps(keys, counts, used, starts, traces, hidden_starts, places, events
     different = np.empty(base, np.int64)
     for number in range(len(starts) - 1):
         trace = traces[starts[number] : starts[number + 1]]
-        found = _first_and_last(trace, first, last, different)
+        found = first_and_last(trace, first, last, different)
         hidden = hidden_starts[number]
         for gap in range(len(trace) - 3):
             upto = hidden
             while upto < hidden_starts[number + 1] and places[upto] == gap:
                 upto += 1
             while 2 * (used + LEVELS * (1 + found + upto - hidden)) > len(keys):
-                keys, counts = _enlarged(keys, counts)
+                keys, counts = enlarged(keys, counts)
             for level in range(LEVELS):
                 context = context_key(trace, gap, level, base)
-                used += _raise(keys, counts, entry_key(context, GAPS, 0, 0, base), 1) == 1
+                used += raised(keys, counts, entry_key(context, GAPS, 0, 0, base), 1) == 1
                 for k in range(found):
-                    state = _state(different[k], gap, first, last)
+                    state = state_of(different[k], gap, first, last)
                     key = entry_key(context, TOLD, different[k], state, base)
-                    used += _raise(keys, counts, key, 1) == 1
+                    used += raised(keys, counts, key, 1) == 1
                 for k in range(hidden, upto):
                     repeated = False  # twice in one gap counts once
                     for before in range(hidden, k):
                         repeated = repeated or events[before] == events[k]
                     if not repeated:
-                        state = _state(events[k], gap, first, last)
+                        state = state_of(events[k], gap, first, last)
                         key = entry_key(context, HIDDEN, events[k], state, base)
-                        used += _raise(keys, counts, key, 1) == 1
+                        used += raised(keys, counts, key, 1) == 1
             hidden = upto
         for k in range(found):
             last[different[k]] = -1
@@ -364,12 +366,12 @@ def gap_chances(keys, counts, starts, traces, candidate_starts, candidates, stre
     size = 0
     for number in range(len(starts) - 1):
         trace = traces[starts[number] : starts[number + 1]]
-        found = _first_and_last(trace, first, last, different)
+        found = first_and_last(trace, first, last, different)
         for gap in range(len(trace) - 3):
             pair = trace[gap + 1] * base + trace[gap + 2]
             for k in range(candidate_starts[pair], candidate_starts[pair + 1]):
                 event = candidates[k]
-                state = _state(event, gap, first, last)
+                state = state_of(event, gap, first, last)
                 narrow = _backed_off(keys, counts, trace, gap, 0, event, state, 0.0, strength, base)
                 behind = _backed_off(
                     keys, counts, trace, gap, 1, event, state, narrow, strength, base

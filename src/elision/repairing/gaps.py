@@ -3,7 +3,8 @@
 Completed traces are thinned again, as the log was. For each event it is counted how often it was
 hidden in a gap with these neighbours: one on each side, then a second one behind, then a second one
 before; and whether the same event is told before the gap, behind it, both or not at all. Chances
-back off from the wider neighbourhoods to the narrower ones.
+back off from the wider neighbourhoods to the narrower ones. What the log says without being
+completed (`elision.repairing.recorded`) errs in other ways: the mean of both is said.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision import kernels
+from elision.repairing.recorded import Record, learn_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,6 +52,8 @@ class GapTables:
         For each pair of neighbours the events that were hidden between them.
     before
         (events, events) how often one was hidden before another in the same gap.
+    record
+        What the log itself says, if it is not complete: of both chances the mean is taken.
     """
 
     base: int
@@ -58,6 +62,7 @@ class GapTables:
     candidate_starts: NDArray[np.int64]
     candidates: NDArray[np.int64]
     before: NDArray[np.int64]
+    record: Record | None = None
 
     def find(self, traces: Sequence[NDArray[np.int64]]) -> Found:
         """Say for each gap of each trace what may be missing there.
@@ -65,12 +70,18 @@ class GapTables:
         Traces hold numbers of events, without start and end.
         """
         starts, joined = _joined(traces, self.base)
-        return Found(
+        least = LEAST_CHANCE if self.record is None else 0.0
+        found = Found(
             *kernels.repairing.gap_chances(
                 *(self.keys, self.counts, starts, joined),
-                *(self.candidate_starts, self.candidates, STRENGTH, LEAST_CHANCE, self.base),
+                *(self.candidate_starts, self.candidates, STRENGTH, least, self.base),
             )
         )
+        if self.record is None:
+            return found
+        chance = 0.5 * (found.chance + self.record.chances(starts, joined, *found[:3]))
+        said = chance >= LEAST_CHANCE
+        return Found(found.trace[said], found.gap[said], found.event[said], chance[said])
 
     def in_order(self, events: Sequence[int]) -> list[int]:
         """Return the numbers 0, 1, ... of events hidden in one gap, in the order they came in."""
@@ -91,8 +102,14 @@ def learn_gaps(
     events: int,
     rates: NDArray[np.float64],
     rng: np.random.Generator,
+    told: Sequence[NDArray[np.int64]] = (),
 ) -> GapTables:
     """Thin completed copies of a log and count what was hidden where.
+
+    Parameters
+    ----------
+    told
+        The log itself, if it is known and not complete.
 
     Examples
     --------
@@ -124,7 +141,21 @@ def learn_gaps(
         while len(together := (at[apart:] == at[:-apart]).nonzero()[0]):
             np.add.at(before, (event[together], event[together + apart]), 1)
             apart += 1
-    return GapTables(base, keys, counts, *_by_pair(np.concatenate(between), base), before)
+    record = None
+    if told:
+        starts, joined = _joined(told, base)
+        record = learn_record(starts, joined, base, rates)
+        between.append(_bridged(joined, base, rates))
+    pairs = _by_pair(np.concatenate(between), base)
+    return GapTables(base, keys, counts, *pairs, before, record)
+
+
+def _bridged(joined: NDArray[np.int64], base: int, rates: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Neighbours of each told event that may be left out, and the event."""
+    inside = joined < base - 2
+    inside[inside] = rates[joined[inside]] > 0
+    at = np.flatnonzero(inside)
+    return np.unique((joined[at - 1] * base + joined[at + 1]) * base + joined[at])
 
 
 def _by_pair(between: NDArray[np.int64], base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -144,8 +144,11 @@ class Repairer:
         numbered = _numbered(_part(told, random_state), events)
         size = len(events) + 1  # the last number stands for all others
         rates = _rates(omission, events, numbered, (), random_state)
-        completion = Completion(numbered, size, rates.rates, random_state=random_state)
-        return cls._counted(completion.copies(COPIES), numbered, events, rates, random_state)
+        # Nothing else holds the completion, so that its memory is free once the copies are counted.
+        copies = Completion(numbered, size, rates.rates, random_state=random_state).copies(COPIES)
+        rng = np.random.default_rng([random_state, 13])
+        tables = learn_gaps(copies, size, rates.rates, rng, numbered)
+        return cls._made(tables, numbered, events, rates)
 
     @classmethod
     def of_script(
@@ -176,20 +179,21 @@ class Repairer:
                     hint="pass omission=, a number from 0 to 1",
                 )
         rates = _rates(omission, events, told, numbered, random_state)
-        return cls._counted([numbered], numbered, events, rates, random_state)
+        rng = np.random.default_rng([random_state, 13])
+        tables = learn_gaps([numbered], len(events) + 1, rates.rates, rng)
+        return cls._made(tables, numbered, events, rates)
 
     @classmethod
-    def _counted(
+    def _made(
         cls,
-        copies: Iterable[Sequence[NDArray[np.int64]]],
+        tables: GapTables,
         sample: Sequence[NDArray[np.int64]],
         events: tuple[str, ...],
         omission: Omission,
-        random_state: int,
     ) -> Repairer:
-        rng = np.random.default_rng([random_state, 13])
-        tables = learn_gaps(copies, len(events) + 1, omission.rates, rng)
-        chances = _trusted(tables.find(sample), omission).chance
+        times = Counter(tuple(trace.tolist()) for trace in sample)
+        found = _trusted(tables.find([np.array(one, np.int64) for one in times]), omission)
+        chances = np.repeat(found.chance, np.array(list(times.values()), np.int64)[found.trace])
         return cls(events, omission, _balanced(chances), tables)
 
     def missing(self, trace: Sequence[str], *, threshold: float | None = None) -> list[Missing]:
