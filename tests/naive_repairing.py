@@ -174,8 +174,7 @@ class Record:
             left, gaps = (table[context, event, told] for table in (self.left, self.gaps))
             share = chance / (chance + odds)
             missing = odds * (left + strength * share)
-            other = gaps + strength * (1 - share) - missing
-            other = (other + np.sqrt(other**2 + 2 / np.pi * odds * (1 + odds) * left)) / 2
+            other = max(gaps + strength * (1 - share) - missing, 0.0)
             return missing / (missing + other) if missing else 0.0
 
         if not odds:

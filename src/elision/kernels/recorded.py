@@ -24,9 +24,6 @@ from elision.kernels.repairing import (
     state_of,
 )
 
-_NOISE = 2.0 / np.pi
-"""max(0, x) has the mean (2/pi)^1/2 s / 2 if x is normal around 0 with standard deviation s."""
-
 
 @nb.njit(cache=True)
 def _node(nodes, numbers, used, parent, event, side, base, adding):
@@ -128,16 +125,13 @@ def shrunk(left, gaps, odds, chance, strength):
     """P(event was left out | gap of a context), given the chance of the narrower contexts.
 
     Of ``left`` events that would leave such a gap, and ``strength`` more of the narrower contexts,
-    odds times as many were left out; all other ``gaps`` lack nothing. By chance it may have been
-    more or fewer, with the variance odds (1 + odds) left, so that some may lack nothing even where
-    all seem to be explained.
+    odds times as many were left out; all other ``gaps`` lack nothing.
     """
     told = chance / (chance + odds)
     missing = odds * (left + strength * told)
     if missing == 0.0:
         return 0.0
-    rest = gaps + strength * (1.0 - told) - missing
-    rest = 0.5 * (rest + np.sqrt(rest * rest + _NOISE * odds * (1.0 + odds) * left))
+    rest = max(gaps + strength * (1.0 - told) - missing, 0.0)
     return missing / (missing + rest)
 
 

@@ -4,7 +4,7 @@ Completed traces are thinned again, as the log was. For each event it is counted
 hidden in a gap with these neighbours: one on each side, then a second one behind, then a second one
 before; and whether the same event is told before the gap, behind it, both or not at all. Chances
 back off from the wider neighbourhoods to the narrower ones. What the log says without being
-completed (`elision.repairing.recorded`) errs in other ways: the mean of both is said.
+completed (`elision.repairing.recorded`) errs in other ways: a mean of both is said.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 STRENGTH = 15.0
 """Gaps that the narrower neighbourhood counts as, within a wider one."""
+
+WEIGHT = 0.25
+"""Of what the log itself says of a gap beside its completed copies: it is less precise."""
 
 LEAST_CHANCE = 0.01
 """What is less probable is not said."""
@@ -53,7 +56,7 @@ class GapTables:
     before
         (events, events) how often one was hidden before another in the same gap.
     record
-        What the log itself says, if it is not complete: of both chances the mean is taken.
+        What the log itself says, if it is not complete: of both chances a weighted mean is taken.
     """
 
     base: int
@@ -79,7 +82,8 @@ class GapTables:
         )
         if self.record is None:
             return found
-        chance = 0.5 * (found.chance + self.record.chances(starts, joined, *found[:3]))
+        recorded = self.record.chances(starts, joined, *found[:3])
+        chance = found.chance + WEIGHT * (recorded - found.chance)
         said = chance >= LEAST_CHANCE
         return Found(found.trace[said], found.gap[said], found.event[said], chance[said])
 
