@@ -169,7 +169,7 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
     >>> learned = el.ScriptLearner().fit(extractor.transform(told)).script_
     >>> script = learned.annotated(extractor=extractor.to_dict())
     >>> [(one.sentence, one.event) for one in taken_for(script, ["she heard a bell", None])]
-    [('she heard a bell', 'hear')]
+    [('she heard a bell', 'hear bell')]
     """
     found: list[Taken] = []
     if script.extractor is None:

@@ -125,9 +125,9 @@ class EventExtractor(Estimator):
     ... ]
     >>> extractor = EventExtractor(vectors=False)
     >>> extractor.fit_transform(tellings).events[0]
-    ('hear', 'walk', 'open')
+    ('hear bell', 'walk', 'open door')
     >>> extractor.predict([["she hears a bell"]])
-    [['hear']]
+    [['hear bell']]
     """
 
     def __init__(
@@ -241,7 +241,7 @@ class EventExtractor(Estimator):
         >>> extractor = EventExtractor("wordnet").fit(tellings)
         >>> [[shares]] = extractor.transform_proba([["open the window"]])
         >>> sorted(shares, key=shares.get)
-        ['hear', 'open']
+        ['hear', 'open door']
         """
         corpus = self.parts(as_corpus(X))
         result = []
@@ -274,7 +274,7 @@ class EventExtractor(Estimator):
         >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
         >>> heard, gap = extractor.observe(["I hear the bell", None])
         >>> max(heard, key=heard.get), gap
-        ('hear', None)
+        ('hear bell', None)
         """
         result: list[Observation] = []
         for sentence in sentences:
@@ -513,7 +513,7 @@ class EventExtractor(Estimator):
         >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
         >>> again = EventExtractor.from_dict(extractor.to_dict())
         >>> again.predict([["I heard the bell"]])
-        [['hear']]
+        [['hear bell']]
         """
         settings, domains = extractor_file.from_dict(
             data, similarity=similarity, parser=parser, where=where
