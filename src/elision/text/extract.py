@@ -31,9 +31,10 @@ from elision.text.parse import RuleParser
 from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
 from elision.text.vectors import use_vectors
 from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, OWN, WORDNET, Weights
-from elision.text.wording import Wording, gather, meanings, read_wording
+from elision.text.wording import Wording, content_words, gather, meanings, read_wording
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
+from elision.values.observations import HeardSentence
 
 if TYPE_CHECKING:
     import os
@@ -243,7 +244,9 @@ class EventExtractor(Estimator):
         >>> sorted(shares, key=shares.get)
         ['hear', 'open door']
         """
-        corpus = self.parts(as_corpus(X))
+        return self._shares(self.parts(as_corpus(X)), domain)
+
+    def _shares(self, corpus: Corpus, domain: str | None) -> list[list[dict[str, float]]]:
         result = []
         for narrative, rows in zip(corpus, self._probabilities(corpus, domain), strict=True):
             names = self._types_of(narrative, domain).names
@@ -265,9 +268,9 @@ class EventExtractor(Estimator):
         Returns
         -------
         list
-            Weights by event, those that are at least a fiftieth of the greatest; None where the
-            step is missing or none of the types is probable. With ``split``, one for each part of
-            a sentence.
+            Weights by event, those that are at least a fiftieth of the greatest, with the words of
+            the sentence; None where the step is missing or none of the types is probable. With
+            ``split``, one for each part of a sentence.
 
         Examples
         --------
@@ -281,9 +284,14 @@ class EventExtractor(Estimator):
             if sentence is None:
                 result.append(None)
                 continue
-            for row in self.transform_proba([[sentence]], domain=domain)[0]:
+            told = self.parts(as_corpus([[sentence]]))
+            steps = [step for narrative in told for step in narrative.steps or ()]
+            [rows] = self._shares(told, domain)
+            for step, row in zip(steps, rows, strict=True):
                 probable = row and 1.0 - math.fsum(row.values()) <= self.none_threshold
-                result.append(_likely(row) if probable else None)
+                result.append(
+                    HeardSentence(_likely(row), content_words(step)) if probable else None
+                )
         return result
 
     # --- finding types --------------------------------------------------------------------------
