@@ -21,6 +21,7 @@ from elision.learn.checkpoint import Checkpoint
 from elision.learn.stream import StreamLearner
 from elision.scale import packed_corpus
 from elision.text import extractor_file
+from elision.values.observations import HeardSentence
 
 VERSIONS = Path(__file__).parent / "data" / "versions"
 TELLINGS = [list(one) for one in el.examples.doorbell_tellings()]
@@ -59,7 +60,7 @@ def test_a_script():
     assert script.dumps(found) == (VERSIONS / "script-1.json").read_bytes()
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_a_script_with_outline_and_telling_model(version):
     found, said = el.load(VERSIONS / f"script-{version}.json"), answers(f"script-{version}")
     assert found.made_from is not None
@@ -71,6 +72,12 @@ def test_a_script_with_outline_and_telling_model(version):
     assert [[one.event, one.probability] for one in following.answers] == close(said["next"])
     assert found.log_prob(TOLD) == pytest.approx(said["log_prob"], rel=1e-9)
     assert found.outline().happened([0])[0] == 1.0
+    assert (found.telling.near_words is not None) == (version == 4)
+    if version == 4:
+        words = ("hear", "doorbell"), None, ("open", "door")
+        told = [one and HeardSentence({" ".join(one): 1.0}, one) for one in words]
+        fillings = found.fill(told)[0].answers
+        assert [[one.event, one.probability] for one in fillings] == close(said["sentences"])
 
 
 def test_a_library():

@@ -226,11 +226,11 @@ def test_another_format_is_refused(kind):
 
 
 @pytest.mark.parametrize(
-    "version", [None, 0, 4, -1, 10**1000, 1.0, 1.5, True, "1", "1\n2", [1], {"a": "b" * 999}]
+    "version", [None, 0, 5, -1, 10**1000, 1.0, 1.5, True, "1", "1\n2", [1], {"a": "b" * 999}]
 )
 def test_another_version_is_refused(version):
     content = written(document() | {"version": version})
-    problem = r"script file of version .*, this release reads version 1 and 2 and 3"
+    problem = r"script file of version .*, this release reads version 1 and 2 and 3 and 4"
     refused(content, problem)
     refused(content, problem, checksum=False)
 
@@ -241,7 +241,7 @@ def test_a_version_with_a_telling_model_or_an_outline_needs_one():
 
 
 def test_a_newer_version_gives_a_hint():
-    refused(written(document() | {"version": 4}), r"\(a newer release may read it\)$")
+    refused(written(document() | {"version": 5}), r"\(a newer release may read it\)$")
     with pytest.raises(el.FileFormatError) as caught:
         loads(written(document() | {"version": 0}))
     assert "newer" not in str(caught.value)

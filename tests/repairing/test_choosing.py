@@ -121,10 +121,13 @@ def test_what_is_put_in_and_what_is_only_an_alternative():
     chances = [(0, 0.5, True), (1, 0.49, True), (2, 0.9, False)]
     (found,) = repair._chosen(3, chances, 0.5)
     assert (found.gap, found.event, found.probability) == (3, "a", 0.5)
-    assert found.alternatives == (("c", 0.9), ("b", 0.49))
+    assert found.alternatives == (("b", 0.49),)  # c was there as well as a, at no certain place
     assert repair._chosen(3, chances, 0.51) == []
     rest = [(1, 0.05, True), (2, 0.049, True)]
     assert repair._chosen(0, [chances[0], *rest], 0.5)[0].alternatives == (("b", 0.05),)
+    both = [(0, 0.6, True), (1, 0.95, True), (2, 0.3, True)]
+    said = {one.event: one.alternatives for one in repair._chosen(0, both, 0.5)}
+    assert said == {"a": (("c", 0.3),), "b": ()}
 
 
 def test_only_the_most_frequent_events_are_known_and_only_some_cases_looked_at(monkeypatch):

@@ -18,6 +18,7 @@ from elision.pipeline.learning import DEFAULT, learn_domains
 from elision.serve import worker
 from elision.serve.corpus_messages import Choices
 from elision.serve.jobs import Job, Jobs
+from elision.serve.process import Worker
 from elision.serve.shelf import Shelf
 from serving import upload
 
@@ -137,6 +138,20 @@ def test_learning_ends_when_its_time_is_up() -> None:
             await jobs.close()
 
     asyncio.run(run())
+
+
+def test_a_worker_that_is_done_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "slow"
+    slow.write_text("""#!/bin/sh\necho '{"kind": "done"}'\nexec sleep 600\n""")
+    slow.chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(slow))
+
+    async def run() -> list[dict[str, Any]]:
+        return [word async for word in Worker(planned(tmp_path, "tellings.txt")).words()]
+
+    assert asyncio.run(asyncio.wait_for(run(), timeout=60)) == [{"kind": "done"}]
 
 
 @pytest.mark.parametrize("name", ["../../evil.txt", "/etc/evil.txt", "..\\evil.txt", ".txt.txt"])

@@ -121,10 +121,15 @@ def test_sentences_can_be_split() -> None:
     tellings = [["hear the bell and open the door"], ["hear bell", "open door"]]
     found = EventExtractor(vectors=False, split=True).fit_transform(tellings)
     assert found.steps[0] == ("hear the bell", "open the door")
-    assert found.events == [("hear", "open")] * 2
+    assert found.events == [("hear bell", "open door")] * 2
     extractor = EventExtractor(vectors=False, split=True).fit(tellings)
     seen = extractor.observe(["hear the bell and open the door", None, "open door"])
-    assert [one and max(one, key=one.get) for one in seen] == ["hear", "open", None, "open"]
+    assert [one and max(one, key=one.get) for one in seen] == [
+        "hear bell",
+        "open door",
+        None,
+        "open door",
+    ]
 
 
 def test_where_all_is_rare_nothing_is_left() -> None:
@@ -186,7 +191,7 @@ def test_tellings_that_types_were_found_from_are_heard_without_themselves() -> N
     assert extractor.transform([["juggle seven swords"]], left_out=True).events == [()]
     twice = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 2)
     heard = twice.transform([["hear bell", "open door"]], left_out=True)
-    assert heard.events == [("hear", "open")]
+    assert heard.events == [("hear bell", "open door")]
 
 
 def test_many_sentences_are_mapped_in_blocks(fitted: EventExtractor, monkeypatch) -> None:

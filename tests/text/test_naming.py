@@ -34,6 +34,10 @@ PUTTING = ["put iron on clothes", "place iron on clothing", "put iron on it", "p
         ([PUTTING], ["put iron"]),
         # what is drunk is no drinking
         ([["fill up the drink", "fill cup with drink", "drink"]], ["fill"]),
+        # a verb of its own, with what it is usually done to
+        ([["fill the sink with water", "fill sink", "fill it", "fill pot"]], ["fill sink"]),
+        ([["fill the sink", "fill it", "fill cup", "fill bowl", "fill jug"]], ["fill"]),
+        ([["wait for the bus", "wait for bus", "wait"]], ["wait"]),
         # "of" is said behind "out" alone
         ([["get out of the shower", "step out of it"], ["get out of car", "leave"], ["get tea"]],
          ["get out of shower", "get out of car", "get tea"]),

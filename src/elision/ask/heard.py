@@ -13,7 +13,7 @@ from elision.ask.engine.checks import MOST_CELLS
 from elision.errors import InputError, relocated, shown
 from elision.values.corpus import Corpus
 from elision.values.narrative import NO_EVENTS_HINT, Narrative
-from elision.values.observations import Packer, short, surely
+from elision.values.observations import HeardSentence, Packer, short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -343,6 +343,8 @@ def _unknown_sentence(script: Script, sentence: str, where: str) -> InputError:
 
 
 def _known(item: Item, known: set[str | None]) -> Item:
+    if isinstance(item, HeardSentence):
+        return item.among(known)
     if isinstance(item, Mapping):
         return {event: weight for event, weight in item.items() if event in known}
     return item

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from elision import text
 from elision.errors import UnknownEventError
-from elision.values.observations import short, surely
+from elision.values.observations import HeardSentence, short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,12 +127,12 @@ def candidates(weights: Mapping[str, float]) -> list[tuple[str, float]]:
     return [first, *(one for one in others if one[1] >= LEAST)]
 
 
-def _heard(script: Script, words: str) -> tuple[Mapping[str, float], ...]:
+def _heard(script: Script, words: str) -> tuple[HeardSentence, ...]:
     if script.extractor is None:
         return ()
     known = set(script.events)
     weights = (
-        {event: share for event, share in one.items() if event in known}
+        HeardSentence.of(one).among(known)
         for one in script.extractor.observe([words])
         if isinstance(one, Mapping)
     )
@@ -152,7 +152,7 @@ def _denial(script: Script, words: str) -> Part:
         if kind.name in events
         and 2 * sum(map(text.prose.is_denied, kind.sentences)) > len(kind.sentences)
     }
-    weights = ({event: one[event] for event in one if event in so_told} for one in heard)
+    weights = (one.among(so_told) for one in heard)
     told = tuple(one for one in weights if one)
     denied = None if told else surely(heard[0])
     return Part(words, told, denied=True, denies=denied if isinstance(denied, str) else None)
@@ -169,7 +169,7 @@ def taken_for(script: Script, items: Iterable[object]) -> list[Taken]:
     >>> learned = el.ScriptLearner().fit(extractor.transform(told)).script_
     >>> script = learned.annotated(extractor=extractor.to_dict())
     >>> [(one.sentence, one.event) for one in taken_for(script, ["she heard a bell", None])]
-    [('she heard a bell', 'hear')]
+    [('she heard a bell', 'hear bell')]
     """
     found: list[Taken] = []
     if script.extractor is None:

@@ -16,6 +16,7 @@ import numpy as np
 from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
 from elision.learn.learner import ScriptLearner
+from elision.text.wording import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.values.corpus import Corpus
-    from elision.values.observations import Observation
+    from elision.values.observations import HeardSentence, Observation
 
 TEST_SHARE = 0.4
 LEAST_EVENTS = 2
@@ -92,7 +93,7 @@ class Task:
     ``heard`` are the gaps once more with the weights of the types that each sentence may tell, for
     methods that take them; a sentence is weighed by itself. ``train_heard`` are the narratives of
     ``train`` with the type of each sentence by itself, for methods that learn how tellings are
-    heard.
+    heard; ``train_words`` are the words of the sentences of ``train``, for methods that go by them.
     """
 
     domain: str
@@ -104,12 +105,17 @@ class Task:
     name: str = "one"
     heard: list[list[Observation]] | None = None
     train_heard: list[tuple[str, ...]] | None = None
+    train_words: list[list[tuple[str, ...]]] | None = None
 
     def first(self, count: int) -> Task:
         """The same with fewer narratives to learn from."""
-        heard = self.train_heard
-        fewer = None if heard is None else heard[:count]
-        return replace(self, train=self.train[:count], train_heard=fewer)
+        heard, words = self.train_heard, self.train_words
+        return replace(
+            self,
+            train=self.train[:count],
+            train_heard=None if heard is None else heard[:count],
+            train_words=None if words is None else words[:count],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +189,11 @@ def make_text_task(
     train, test = domain.split(TEST_SHARE, random_state=seed)
     if max_train is not None:
         train = train[:max_train]
-    grouped = extractor.fit_transform(train).events
+    grouped = extractor.fit_transform(train)
     alone = extractor.transform(train, left_out=True).events
-    pairs = [two for two in zip(grouped, alone, strict=True) if len(two[0]) >= LEAST_EVENTS]
-    told, told_heard = ([one[kind] for one in pairs] for kind in (0, 1))
+    kept = [k for k, one in enumerate(grouped) if len(one.events or ()) >= LEAST_EVENTS]
+    told, told_heard = ([of[k] for k in kept] for of in (grouped.events, alone))
+    words = [[content_words(step) for step in grouped[k].steps or ()] for k in kept]
     asked, weighed = [], []
     for steps in test.steps:
         mapped = _mapped(extractor, steps, domain.domains[0])
@@ -202,17 +209,15 @@ def make_text_task(
     known = set(vocabulary)
     heard: list[list[Observation]] = [
         [
-            None if event is None else {e: share for e, share in one.items() if e in known}
+            None if event is None else one.among(known)
             for event, one in zip(gap, weights, strict=True)
         ]
         for gap, weights in zip(task.gaps, weighed, strict=True)
     ]
-    return replace(task, heard=heard, train_heard=told_heard)
+    return replace(task, heard=heard, train_heard=told_heard, train_words=words)
 
 
-def _mapped(
-    extractor: Any, steps: Sequence[str], domain: str
-) -> list[tuple[str, dict[str, float]]]:
+def _mapped(extractor: Any, steps: Sequence[str], domain: str) -> list[tuple[str, HeardSentence]]:
     """The likeliest type of each sentence and the weights of all, without those that are none."""
     heard = extractor.observe(steps, domain=domain)
     return [(max(weights, key=weights.get), weights) for weights in heard if weights is not None]
@@ -347,7 +352,7 @@ def measure(filler: Filler, task: Task) -> Outcome | HiddenOutcome:
 def learn(filler: Filler, task: Task) -> Any:
     """Let a method learn, from what was heard as well if it can."""
     if isinstance(filler, ScriptLearner):
-        return filler.fit(task.train, heard=task.train_heard)
+        return filler.fit(task.train, heard=task.train_heard, words=task.train_words)
     return filler.fit(task.train)
 
 

@@ -81,7 +81,7 @@ def judged(part: Corpus, seed: int) -> dict[str, Outcome]:
         "LogisticGap": LogisticGap(events=types).fit(_long(told)).predict_gap(first),
         "types as grouped": ScriptLearner(**settings).fit(told.events).predict_gap(gaps.heard),
         "default": ScriptLearner(**settings)
-        .fit(told.events, heard=told.heard)
+        .fit(told.events, heard=told.heard, words=told.words)
         .predict_gap(gaps.heard),
     }
     return {name: judge(chances @ shares, answers) for name, chances in found.items()}

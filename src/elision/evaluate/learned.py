@@ -36,7 +36,7 @@ def learn(train: Corpus, seed: int, method: str, *, events: Sequence[str] | None
     told = Told(train.events) if train.has_events else as_events(train)
     learner = make_learner(method, events=events, random_state=seed)
     if isinstance(learner, ScriptLearner):
-        learner.fit(told.events, heard=told.heard)
+        learner.fit(told.events, heard=told.heard, words=told.words)
     else:
         learner.fit(told.events)
     return learner.script_.annotated(**told.notes(""))

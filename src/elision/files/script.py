@@ -23,18 +23,19 @@ if TYPE_CHECKING:
     from os import PathLike
 
 FORMAT = "elision-script"
+WORDS_VERSION = 4
 LARGE_VERSION = 3
 VERSION = 2
 BARE_VERSION = 1
-"""Versions of files of very large scripts, of others with a telling model or an outline, and of
-those with neither; the last two have not changed."""
+"""Versions of files of scripts that know the words around a gap, of other very large scripts, of
+others with a telling model or an outline, and of those with neither; only the first is new."""
 
 MOST_CELLS = 1 << 26
 """More cells in the arrays of a script are refused before the memory runs out."""
 
 ENVELOPE = Envelope(
     FORMAT,
-    (BARE_VERSION, VERSION, LARGE_VERSION),
+    (BARE_VERSION, VERSION, LARGE_VERSION, WORDS_VERSION),
     "script file",
     edited="load(..., checksum=False) reads a file that was edited by hand",
 )
@@ -88,6 +89,8 @@ def dumps(script: Script) -> bytes:
 
 
 def _version(script: Script) -> int:
+    if script.telling is not None and script.telling.near_words is not None:
+        return WORDS_VERSION
     if is_large(script) or (script.telling is not None and script.telling.kinds is not None):
         return LARGE_VERSION
     return BARE_VERSION if script.telling is None and script.made_from is None else VERSION
@@ -156,8 +159,12 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
 def _check_version(file: _File, where: str) -> None:
     bare = file.telling is None and file.outline is None
     large = file.arrays is not None or (file.telling is not None and file.telling.has_kinds)
+    words = file.telling is not None and file.telling.has_words
     holds = None
-    if (file.version == LARGE_VERSION) != large:
+    if words or file.version == WORDS_VERSION:
+        if not words or file.version != WORDS_VERSION:
+            holds = ("with" if words else "without") + " words around gaps"
+    elif (file.version == LARGE_VERSION) != large:
         holds = ("with" if large else "without") + " arrays or kinds of events"
     elif not large and (file.version == BARE_VERSION) != bare:
         holds = ("without" if bare else "with") + " telling model or outline"

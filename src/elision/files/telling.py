@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from elision.errors import FileFormatError, ScriptError
+from elision.values.near_words import NearWords
 from elision.values.telling import Calibration, Chain, Missing, TellingModel
 from elision.values.telling_kinds import Kinds
 
@@ -40,6 +41,15 @@ class PackedKinds(msgspec.Struct, forbid_unknown_fields=True):
     share: bytes
 
 
+class PackedWords(msgspec.Struct, forbid_unknown_fields=True):
+    """What words around a gap say: arrays as bytes, little-endian, float16."""
+
+    words: list[str]
+    table: bytes
+    constant: bytes
+    share: float
+
+
 class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
     """A telling model without its events, which are those of the script."""
 
@@ -49,11 +59,17 @@ class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
     calibration: bytes | None = msgspec.field(default=None, name="usual")
     strange: float | None = None
     kinds: PackedKinds | msgspec.UnsetType = msgspec.UNSET
+    near_words: PackedWords | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def has_kinds(self) -> bool:
         """Whether its chains speak of kinds of events."""
         return not isinstance(self.kinds, msgspec.UnsetType)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it knows words."""
+        return not isinstance(self.near_words, msgspec.UnsetType)
 
 
 def pack(model: TellingModel) -> PackedTelling:
@@ -68,6 +84,12 @@ def pack(model: TellingModel) -> PackedTelling:
     if model.kinds is not None:
         of, share = model.kinds.of.astype("<i4"), model.kinds.share.astype("<f4")
         packed.kinds = PackedKinds(of.tobytes(), share.tobytes())
+    if model.near_words is not None:
+        near = model.near_words
+        table, constant = near.table.astype("<f2"), near.constant.astype("<f2")
+        packed.near_words = PackedWords(
+            list(near.words), table.tobytes(), constant.tobytes(), near.share
+        )
     return packed
 
 
@@ -89,6 +111,7 @@ def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingM
             missing=None if packed.missing is None else Missing(*packed.missing),
             calibration=_calibration(packed, where),
             kinds=kinds,
+            near_words=_near_words(packed.near_words, len(events), where),
         )
     except ScriptError as error:
         raise FileFormatError(f"damaged script file: {error}", where=where) from None
@@ -99,6 +122,21 @@ def _kinds(packed: PackedKinds | msgspec.UnsetType, where: str) -> Kinds | None:
         return None
     of, share = _array(packed.of, "<i4", where), _array(packed.share, "<f4", where)
     return Kinds(of.astype(np.int64), share.astype(float))
+
+
+def _near_words(
+    packed: PackedWords | msgspec.UnsetType, events: int, where: str
+) -> NearWords | None:
+    if isinstance(packed, msgspec.UnsetType):
+        return None
+    table, constant = (
+        _array(one, "<f2", where).astype(float) for one in (packed.table, packed.constant)
+    )
+    if table.size != 2 * len(packed.words) * events:
+        raise FileFormatError("damaged script file: words and their table do not fit", where=where)
+    return NearWords(
+        tuple(packed.words), table.reshape(2, len(packed.words), events), constant, packed.share
+    )
 
 
 def _calibration(packed: PackedTelling, where: str) -> Calibration | None:

@@ -14,6 +14,7 @@ from elision.learn.answers import ScriptAnswers
 from elision.learn.calibration import learn_calibration
 from elision.learn.held_out import hold_out
 from elision.learn.missing import learn_missing
+from elision.learn.near_words import learn_near_words
 from elision.learn.observe import Stage
 from elision.learn.outline import learn_outline
 from elision.learn.sem import told_narratives, vocabulary_of
@@ -104,6 +105,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         y: object = None,  # noqa: ARG002
         *,
         heard: Narratives | None = None,
+        words: Sequence[Sequence[Sequence[str]]] | None = None,
     ) -> Self:
         """Learn from narratives: lists of events, a `Corpus` of one domain, or a `PackedCorpus`.
 
@@ -118,14 +120,20 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             is not the same: sentences mapped to events one by one, which goes wrong now and then.
             The script is learned from ``X``, and what answers about tellings from both: from these
             as far as they agree with ``X``.
+        words
+            The words of the sentence that tells each event of ``X``, if sentences told them. Then
+            gaps between sentences are also filled by the words of these.
         """
         if isinstance(X, PackedCorpus):
-            if heard is not None:
+            if heard is not None or words is not None:
                 raise InputError("a packed corpus with heard narratives, expected one of them")
             sample = X.sample(MOST_NARRATIVES, checked_seed(self.random_state))
             return self._learn(sample, of=X.narratives)
         narratives = told_narratives(X)
-        return self._learn(narratives, None if heard is None else told_narratives(heard))
+        also = None if heard is None else told_narratives(heard)
+        if words is not None and list(map(len, words)) != list(map(len, narratives)):
+            raise InputError("words of other narratives, expected those of each event")
+        return self._learn(narratives, also, None if words is None else list(words))
 
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Learn anew from all narratives seen and these; the vocabulary may grow.
@@ -148,6 +156,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self,
         narratives: list[tuple[str, ...]],
         heard: list[tuple[str, ...]] | None = None,
+        words: list[Sequence[Sequence[str]]] | None = None,
         *,
         of: int | None = None,
     ) -> Self:
@@ -158,6 +167,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self.n_narratives_seen_ = of or len(narratives)
         narratives = drawn(narratives, seed)
         heard = narratives if heard is None else drawn(heard, seed)
+        words = None if words is None else drawn(words, seed)
         every = narratives if heard is narratives else [*narratives, *heard]
         self.events_ = vocabulary_of(every, self.events)
         Packer(self.events_).pack(every)  # complains of events that the vocabulary lacks
@@ -189,6 +199,9 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
                 )
                 calibration = learn_calibration(held_out, closed=self.events is not None)
                 telling = telling.with_missing(missing).with_calibration(calibration)
+                if words is not None:
+                    near = learn_near_words(told, words, len(self.events_), random_state=seed)
+                    telling = telling.with_near_words(near)
             self.script_ = self.script_.with_telling(telling)
         return self
 

@@ -123,11 +123,12 @@ class StreamLearner(ScriptLearner):
         y: object = None,  # noqa: ARG002
         *,
         heard: Narratives | None = None,
+        words: Sequence[Sequence[Sequence[str]]] | None = None,
     ) -> Self:
         """Forget everything, and learn from these narratives."""
-        if heard is not None:
+        if heard is not None or words is not None:
             raise InputError(
-                "a stream has no other narratives to hear, expected X alone",
+                "a stream has no other narratives to hear and no sentences, expected X alone",
                 hint="use ScriptLearner",
             )
         if isinstance(X, PackedCorpus):

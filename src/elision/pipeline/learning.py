@@ -22,6 +22,7 @@ from elision.pipeline.domains import DomainsError, learn_apart, tolerated
 from elision.scale.engine import current
 from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
+from elision.text.wording import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -218,7 +219,7 @@ def fit_default(
 ) -> ScriptLearner:
     """Learn from what was told, for the command line and the page alike."""
     learner.set_params(title=title, wording=heard.wording, observer=observer)
-    return learner.fit(heard.events, heard=heard.heard)
+    return learner.fit(heard.events, heard=heard.heard, words=heard.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,13 @@ class Told:
     wording: Mapping[str, Sequence[str]] | None = None
     sentences: list[tuple[str, ...]] | None = None
     heard: list[tuple[str, ...]] | None = None
+
+    @property
+    def words(self) -> list[list[tuple[str, ...]]] | None:
+        """The words of each sentence, if sentences told the events."""
+        if self.sentences is None:
+            return None
+        return [[content_words(one) for one in sentences] for sentences in self.sentences]
 
     def notes(self, domain: str) -> dict[str, Any]:
         """What a script that was learned from them should note."""

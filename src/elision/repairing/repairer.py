@@ -65,7 +65,8 @@ class Missing(NamedTuple):
     probability
         How surely.
     alternatives
-        What else may have stood there and was not put in, and how probably.
+        What may have stood there instead and was not put in, and how probably: with the event
+        itself at most 1 together, or both were there.
     """
 
     gap: int
@@ -256,13 +257,17 @@ class Repairer:
         if not inside:
             return []
         others = sorted((one for one in chances if one not in inside), key=lambda one: -one[1])
-        alternatives = tuple(
-            (self.events[event], chance)
-            for event, chance, _ in others[:MOST_ALTERNATIVES]
-            if chance >= LEAST_ALTERNATIVE
-        )
         order = self._tables.in_order([event for event, _, _ in inside])
-        return [Missing(gap, self.events[inside[k][0]], inside[k][1], alternatives) for k in order]
+        found = []
+        for event, chance, _ in (inside[place] for place in order):
+            instead = [
+                (self.events[other], probability)
+                for other, probability, _ in others
+                if LEAST_ALTERNATIVE <= probability <= 1 - chance
+            ]
+            alternatives = tuple(instead[:MOST_ALTERNATIVES])
+            found.append(Missing(gap, self.events[event], chance, alternatives))
+        return found
 
 
 def _unplaced(missing: Sequence[Missing], expected: Mapping[str, float]) -> tuple[str, ...]:

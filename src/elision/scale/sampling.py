@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_T = TypeVar("_T")
 
 MOST_NARRATIVES = 100_000
 """Of more, so many are learned from: more do not help.
@@ -22,7 +24,7 @@ with standard errors of the differences of 0.007 and 0.003
 """
 
 
-def drawn(narratives: list[tuple[str, ...]], seed: int) -> list[tuple[str, ...]]:
+def drawn(narratives: list[_T], seed: int) -> list[_T]:
     """Return all narratives, or a sample of those of a longer list, in the order given."""
     if len(narratives) <= MOST_NARRATIVES:
         return narratives

@@ -11,6 +11,7 @@ from elision import text as texts
 from elision.ask.heard import name_of
 from elision.serve.messages import MOST_LINES
 from elision.serve.shelf import LONGEST_SENTENCE, folded
+from elision.values.observations import HeardSentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,6 +58,22 @@ def understood(
     ['event', 'event', 'gap', 'unknown']
     """
     return [*islice(_understood(held, telling, writing), MOST_LINES)]
+
+
+def worded(held: Held, said: Said) -> Observation:
+    """What is heard, with the words it was said in, where it is more than the name of an event.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> from elision.serve.shelf import Held
+    >>> worded(Held("door", "door", el.examples.doorbell()), Said(0, "Open door", "event", "open"))
+    'open'
+    """
+    heard = said.heard
+    if not isinstance(heard, str) or not held.goes_by_words or said.text in held.known:
+        return heard
+    return HeardSentence({heard: 1.0}, texts.wording.content_words(said.text))
 
 
 def _understood(held: Held, telling: Iterable[str | None], writing: int | None) -> Iterator[Said]:

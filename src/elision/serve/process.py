@@ -30,7 +30,10 @@ class Worker:
         self._killed = False
 
     async def words(self) -> AsyncIterator[dict[str, Any]]:
-        """Start it, and give what it says until it ends.
+        """Start it, and give what it says until it is done or ends.
+
+        It is not waited for after it said that it is done: on a busy machine a process takes its
+        time to leave, and meanwhile nothing else could be learned.
 
         Raises
         ------
@@ -55,6 +58,8 @@ class Worker:
                 if word["kind"] == "failed":
                     raise InputError(word["problem"])
                 yield word
+                if word["kind"] == "done":
+                    return
             await process.wait()
         finally:
             self.kill()

@@ -19,9 +19,10 @@ from elision.ask.heard import name_of
 from elision.ask.restoring import gained, left_out
 from elision.errors import InputError
 from elision.serve import messages
-from elision.serve.lines import understood
+from elision.serve.lines import understood, worded
 from elision.serve.nearest import Nearest
 from elision.serve.verdict import judged
+from elision.values.observations import HeardSentence
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
@@ -97,6 +98,14 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
     )
 
 
+def _clear(held: Held, said: Said) -> Observation:
+    """Its likeliest event, with the words of the sentence that told it, if one did."""
+    heard = worded(held, said)
+    if isinstance(heard, HeardSentence) and held.goes_by_words:
+        return HeardSentence({name_of(heard): 1.0}, heard.words)
+    return _name(heard)
+
+
 def _name(heard: Observation) -> str | None:
     return None if heard is None else name_of(heard)
 
@@ -147,7 +156,7 @@ def _options(
     """Answers for open places, and what sentences that are not clear may stand for."""
     found: dict[int, list[messages.Answer]] = {}
     if None in names:
-        for filling in held.script.fill([*names], top=top):
+        for filling in held.script.fill([_clear(held, one) for one in told], top=top):
             answers = [messages.Answer(one.event, one.probability) for one in filling.answers]
             found[filling.position] = answers
     vague = [place for place, one in enumerate(told) if _is_vague(one)]

@@ -80,6 +80,12 @@ class Held:
         """Whether the script was learned from sentences."""
         return "extractor" in self.script.about
 
+    @cached_property
+    def goes_by_words(self) -> bool:
+        """Whether gaps between sentences are filled by the words of these, too."""
+        telling = self.script.telling
+        return self.hears_sentences and telling is not None and telling.near_words is not None
+
     def remember(self, key: tuple[object, ...], make: Callable[[], Found]) -> Found:
         """Return what was made for this key before, or make it."""
         with self._lock:

@@ -31,9 +31,10 @@ from elision.text.parse import RuleParser
 from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
 from elision.text.vectors import use_vectors
 from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, OWN, WORDNET, Weights
-from elision.text.wording import Wording, gather, meanings, read_wording
+from elision.text.wording import Wording, content_words, gather, meanings, read_wording
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
+from elision.values.observations import HeardSentence
 
 if TYPE_CHECKING:
     import os
@@ -125,9 +126,9 @@ class EventExtractor(Estimator):
     ... ]
     >>> extractor = EventExtractor(vectors=False)
     >>> extractor.fit_transform(tellings).events[0]
-    ('hear', 'walk', 'open')
+    ('hear bell', 'walk', 'open door')
     >>> extractor.predict([["she hears a bell"]])
-    [['hear']]
+    [['hear bell']]
     """
 
     def __init__(
@@ -241,9 +242,11 @@ class EventExtractor(Estimator):
         >>> extractor = EventExtractor("wordnet").fit(tellings)
         >>> [[shares]] = extractor.transform_proba([["open the window"]])
         >>> sorted(shares, key=shares.get)
-        ['hear', 'open']
+        ['hear', 'open door']
         """
-        corpus = self.parts(as_corpus(X))
+        return self._shares(self.parts(as_corpus(X)), domain)
+
+    def _shares(self, corpus: Corpus, domain: str | None) -> list[list[dict[str, float]]]:
         result = []
         for narrative, rows in zip(corpus, self._probabilities(corpus, domain), strict=True):
             names = self._types_of(narrative, domain).names
@@ -265,25 +268,30 @@ class EventExtractor(Estimator):
         Returns
         -------
         list
-            Weights by event, those that are at least a fiftieth of the greatest; None where the
-            step is missing or none of the types is probable. With ``split``, one for each part of
-            a sentence.
+            Weights by event, those that are at least a fiftieth of the greatest, with the words of
+            the sentence; None where the step is missing or none of the types is probable. With
+            ``split``, one for each part of a sentence.
 
         Examples
         --------
         >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
         >>> heard, gap = extractor.observe(["I hear the bell", None])
         >>> max(heard, key=heard.get), gap
-        ('hear', None)
+        ('hear bell', None)
         """
         result: list[Observation] = []
         for sentence in sentences:
             if sentence is None:
                 result.append(None)
                 continue
-            for row in self.transform_proba([[sentence]], domain=domain)[0]:
+            told = self.parts(as_corpus([[sentence]]))
+            steps = [step for narrative in told for step in narrative.steps or ()]
+            [rows] = self._shares(told, domain)
+            for step, row in zip(steps, rows, strict=True):
                 probable = row and 1.0 - math.fsum(row.values()) <= self.none_threshold
-                result.append(_likely(row) if probable else None)
+                result.append(
+                    HeardSentence(_likely(row), content_words(step)) if probable else None
+                )
         return result
 
     # --- finding types --------------------------------------------------------------------------
@@ -513,7 +521,7 @@ class EventExtractor(Estimator):
         >>> extractor = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 3)
         >>> again = EventExtractor.from_dict(extractor.to_dict())
         >>> again.predict([["I heard the bell"]])
-        [['hear']]
+        [['hear bell']]
         """
         settings, domains = extractor_file.from_dict(
             data, similarity=similarity, parser=parser, where=where

@@ -26,6 +26,8 @@ _MANY = 0.2  # share of the types from which on a verb that tells them is light,
 _FEW = 3  # types that are never many
 _USES = 0.1  # share of a type's sentences from which on it is told by a verb
 _PARTICLE = 1.1  # what a particle is worth: "throw away" rather than "throw", if nearly as true
+_OBJECT = 0.4  # share of what a verb alone tells from which on its object is named: "fill sink",
+_TOLD = 2  # if it was told as often as this
 _TAIL = 1.25  # and what follows the verb, where no name is true of half of the sentences
 _LITTLE = 0.2  # share of the sentences that a name must be true of, to be chosen for that
 _TRIED = 200  # candidates for a name that are weighed, the most told
@@ -48,8 +50,9 @@ def name_types(types: Sequence[Sequence[tuple[Wording, int]]]) -> list[str]:
     A name is a verb with its particle, or with an object or prepositional phrase that follows it in
     some sentence: of all these the one that most of the type's sentences contain, word for word but
     for endings, and few sentences of other types. The verb alone is enough where it tells this type
-    and no other; verbs that say little ("put") or tell many types get what follows them. Where that
-    is not enough, types are numbered. Sentences without a verb lend their object, or their words.
+    and no other, unless many say what it is done to ("fill sink"); verbs that say little ("put") or
+    tell many types get what follows them. Where that is not enough, types are numbered. Sentences
+    without a verb lend their object, or their words.
 
     Parameters
     ----------
@@ -154,12 +157,29 @@ def _candidates(
         return bare, -worth, len(name.words)
 
     ranked = sorted(scores, key=rank)
+    ranked = _objects(ranked, index.names[number]) + ranked
     if top <= _LITTLE * index.sizes[number]:
         # Nothing is true of many: then at least of the most typical.
         first = [name for name, _ in _told_names(told[0][0]) if name.predicate and name.tails]
         ranked = [*first[::-1][:1], *ranked]
     names = [shown[name].most_common(1)[0][0] for name in ranked if name in shown]
     return names or [" ".join(told[0][0].words)[:_LONGEST].strip() or "event"]
+
+
+def _objects(ranked: list[_Name], told: Counter[_Name]) -> list[_Name]:
+    """The best name with its usual object, if it is a verb alone and has one."""
+    alone = ranked[0] if ranked and not ranked[0].tails else None
+    if alone is None or not alone.predicate:
+        return []
+    objects = [
+        name
+        for name in ranked
+        if name.predicate == alone.predicate
+        and len(name.tails) == 1
+        and not _preposition(name.tails[0])
+        and told[name] >= max(_TOLD, _OBJECT * told[alone])
+    ]
+    return sorted(objects, key=lambda name: -told[name])[:1]
 
 
 def _central(told: Sequence[tuple[Wording, int]]) -> list[tuple[Wording, int]]:

@@ -14,7 +14,7 @@ import numpy as np
 from elision.errors import InputError, UnknownEventError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,48 @@ SMALLEST = 1e-290
 
 LONGEST_LIKENED = 100
 """Characters above which no similar name is sought for an unknown event: it takes too long."""
+
+
+class HeardSentence(dict[str, float]):
+    """What a sentence may tell, weights by event, with the words that it tells it in.
+
+    Examples
+    --------
+    >>> heard = HeardSentence({"open": 0.7, "close": 0.2}, ("open", "door"))
+    >>> heard.among({"open"}), heard.among({"open"}).words
+    ({'open': 0.7}, ('open', 'door'))
+    """
+
+    def __init__(self, weights: Mapping[str, float] = {}, words: Sequence[str] = ()) -> None:
+        super().__init__(weights)
+        self.words = tuple(words)
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> HeardSentence:
+        """Return weights as they are, or, where only these are known, without words."""
+        return weights if isinstance(weights, cls) else cls(weights)
+
+    def among(self, events: Container[str | None]) -> HeardSentence:
+        """Return the same without the weights of other events."""
+        return HeardSentence({e: share for e, share in self.items() if e in events}, self.words)
+
+
+def words_of(items: Iterable[object]) -> list[tuple[str, ...] | None] | None:
+    """Return the words of each sentence, None for a gap; None where not all else are sentences.
+
+    Examples
+    --------
+    >>> words_of([HeardSentence({"open": 1.0}, ("open", "door")), None])
+    [('open', 'door'), None]
+    >>> words_of(["open", None]) is None
+    True
+    """
+    found: list[tuple[str, ...] | None] = []
+    for item in items:
+        if item is not None and not isinstance(item, HeardSentence):
+            return None
+        found.append(None if item is None else item.words)
+    return found if any(found) else None
 
 
 def surely(item: Observation) -> Observation:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from elision.values.near_words import NearWords
     from elision.values.telling_kinds import Kinds
 
 
@@ -214,6 +215,8 @@ class TellingModel:
         How odd tellings were that were not learned from, for comparison.
     kinds
         Which kind each event is of, if the chains speak of kinds that several events share.
+    near_words
+        What the words of sentences around a gap say of the event in it.
     """
 
     def __init__(
@@ -225,8 +228,11 @@ class TellingModel:
         missing: Missing | None = None,
         calibration: Calibration | None = None,
         kinds: Kinds | None = None,
+        near_words: NearWords | None = None,
     ) -> None:
         self._events = tuple(events)
+        if near_words is not None and near_words.constant.size != len(self._events):
+            raise ScriptError(f"telling model: near words of {near_words.constant.size} events")
         if kinds is not None and len(kinds.of) != len(self._events):
             raise ScriptError(f"telling model: kinds of {len(kinds.of)} events")
         number = len(self._events) if kinds is None else kinds.number
@@ -235,6 +241,7 @@ class TellingModel:
                 problem = f"telling model of {len(chain.memory)} events, expected"
                 raise ScriptError(f"{problem} {number}")
         self._kinds = kinds
+        self._near_words = near_words
         self._forward, self._backward, self._missing = forward, backward, missing
         self._size = len(self._events)
         self._calibration = calibration
@@ -269,19 +276,31 @@ class TellingModel:
         """Which kind each event is of, if several share one."""
         return self._kinds
 
+    @property
+    def near_words(self) -> NearWords | None:
+        """What the words around a gap say of the event in it, if it was learned from sentences."""
+        return self._near_words
+
     def with_missing(self, missing: Missing | None) -> TellingModel:
         """Return the same model with another notion of what is missing."""
-        return self._with(missing, self._calibration)
+        return self._with(missing=missing)
 
     def with_calibration(self, calibration: Calibration | None) -> TellingModel:
         """Return the same model with other tellings to compare with."""
-        return self._with(self._missing, calibration)
+        return self._with(calibration=calibration)
 
-    def _with(self, missing: Missing | None, calibration: Calibration | None) -> TellingModel:
-        chains = self._forward, self._backward
-        return TellingModel(
-            self._events, *chains, missing=missing, calibration=calibration, kinds=self._kinds
-        )
+    def with_near_words(self, near_words: NearWords | None) -> TellingModel:
+        """Return the same model with other words around gaps."""
+        return self._with(near_words=near_words)
+
+    def _with(self, **changed: Any) -> TellingModel:
+        parts = {
+            "missing": self._missing,
+            "calibration": self._calibration,
+            "kinds": self._kinds,
+            "near_words": self._near_words,
+        }
+        return TellingModel(self._events, self._forward, self._backward, **{**parts, **changed})
 
     def step_log_probs(self, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
         """Log-probability of each event given those before it, and of the end, a narrative each."""
@@ -410,6 +429,11 @@ class TellingModel:
                 self._calibration.same(other._calibration)
                 if self._calibration
                 else other._calibration is None
+            )
+            and (
+                self._near_words.same(other._near_words)
+                if self._near_words
+                else other._near_words is None
             )
         )
 

@@ -16,15 +16,17 @@ from elision.ask.joint import DEFAULT_TOP, Course, Joint
 from elision.ask.resolve import Candidate, Resolution, ambiguous
 from elision.ask.telling.slots import completions, filled, marginals, model_of, sketch, softmax
 from elision.errors import InputError
+from elision.values.observations import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from elision.ask.anywhere import Anywhere
     from elision.ask.heard import Heard, Item
     from elision.ask.stretch import Stretch
+    from elision.values.near_words import NearWords
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
     from elision.values.telling import TellingModel
@@ -116,7 +118,27 @@ def chances_of_gaps(
         found[k] = rows
 
     _threads.run(several, [k for k, rows in enumerate(found) if rows is None])
-    return cast("list[NDArray[np.float64]]", found)
+    answers = cast("list[NDArray[np.float64]]", found)
+    if model.near_words is None:
+        return answers
+    return [
+        _by_words(model.near_words, one.items, rows)
+        for one, rows in zip(heard, answers, strict=True)
+    ]
+
+
+def _by_words(
+    model: NearWords, items: Sequence[object], chances: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Let the words around each gap have their say, where the narrative was told in sentences."""
+    words = words_of(items)
+    if words is None:
+        return chances
+    gaps = [index for index, item in enumerate(items) if item is None]
+    with np.errstate(divide="ignore"):  # events that are excluded stay impossible
+        known = np.log(chances)
+    rows = [model.pooled(row, words, gap) for row, gap in zip(known, gaps, strict=True)]
+    return softmax(np.array(rows))
 
 
 def insert_each(
