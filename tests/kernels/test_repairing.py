@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import naive_repairing as twin
 from elision.kernels import repairing as kernels
 from elision.repairing.completing import Completion
-from elision.repairing.gaps import GapTables, _by_pair, _joined, learn_gaps
+from elision.repairing.gaps import GapTables, _by_pair, framed, learn_gaps
 from models import ATOL, RTOL
 
 pytestmark = [
@@ -308,7 +308,7 @@ THINNED = st.lists(
 
 def gap_tables(traces, hidden):
     """Tables counted from what is told and what is hidden: gap and event, by gap."""
-    starts, joined = _joined([np.array(trace, np.int64) for trace in traces], SIZE)
+    starts, joined = framed([np.array(trace, np.int64) for trace in traces], SIZE)
     hidden_starts = np.concatenate([[0], np.cumsum([len(one) for one in hidden])])
     place = np.array([gap for one in hidden for gap, _ in one], np.int64)
     event = np.array([event for one in hidden for _, event in one], np.int64)
@@ -336,6 +336,23 @@ class TestGaps:
         assert list(zip(*(c.tolist() for c in found[:3]), strict=True)) == [w[:3] for w in wanted]
         np.testing.assert_allclose(found.chance, [w[3] for w in wanted], rtol=RTOL)
         assert np.all((found.chance >= LEAST) & (found.chance <= 1))
+
+    @given(THINNED)
+    @EXAMPLES
+    def test_chances_of_told_events(self, thinned):
+        """As of the gap that each would leave."""
+        traces = [trace for trace, _ in thinned]
+        hidden = [sorted((g, e) for g, e in gone if g <= len(trace)) for trace, gone in thinned]
+        tables, plain = gap_tables(traces, hidden), twin.Gaps(traces, hidden, range(KINDS))
+        starts, joined = framed([np.array(trace, np.int64) for trace in traces], SIZE)
+        found = tables.completed_told(starts, joined)
+        assert not found[joined >= KINDS].any()
+        wanted = [
+            plain.chance(rest, gap, event, STRENGTH) if rest else 0.0
+            for trace in traces
+            for rest, gap, event in twin.without_each(trace)
+        ]
+        np.testing.assert_allclose(found[joined < KINDS], wanted, rtol=RTOL)
 
     def test_thinned_copies_are_counted_like_gaps(self):
         """With all of one event hidden, what was hidden where is known without chance."""

@@ -89,16 +89,20 @@ def test_a_chain_backs_off_to_how_often_events_are_done():
 
 def test_thinning_hides_by_rate_and_says_where():
     traces = [np.array([0, 1, 2, 1])] * 200 + [np.array([1])] * 5
-    left, places, hidden = _thinned(traces, np.array([0.0, 1.0, 0.4]), np.random.default_rng(0))
-    assert len(left) == 200  # of the others nothing is left
+    starts, joined, hidden_starts, places, hidden = _thinned(
+        traces, np.array([0.0, 1.0, 0.4]), np.random.default_rng(0), 5
+    )
+    assert len(starts) == len(hidden_starts) == 201  # of the others nothing is left
     kept = 0
-    for rest, gaps, gone in zip(left, places, hidden, strict=True):
-        if rest.tolist() == [0, 2]:
+    for k in range(200):
+        trace = joined[starts[k] : starts[k + 1]].tolist()
+        gone = slice(hidden_starts[k], hidden_starts[k + 1])
+        if trace == [3, 3, 0, 2, 4, 4]:
             kept += 1
-            assert (gaps.tolist(), gone.tolist()) == ([1, 2], [1, 1])
+            assert (places[gone].tolist(), hidden[gone].tolist()) == ([1, 2], [1, 1])
         else:
-            assert rest.tolist() == [0]
-            assert (gaps.tolist(), gone.tolist()) == ([1, 1, 1], [1, 2, 1])
+            assert trace == [3, 3, 0, 4, 4]
+            assert (places[gone].tolist(), hidden[gone].tolist()) == ([1, 1, 1], [1, 2, 1])
     assert 100 < kept < 140
 
 

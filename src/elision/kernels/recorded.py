@@ -22,6 +22,7 @@ from elision.kernels.repairing import (
     raised,
     slot,
     state_of,
+    without,
 )
 
 
@@ -92,8 +93,7 @@ def count_left_out(keys, counts, used, starts, traces, base):
         found = first_and_last(trace, first, last, different)
         for at in range(2, len(trace) - 2):
             event = trace[at]
-            state = (first[event] < at - 2) + 2 * (last[event] > at - 2)
-            window[:2], window[2:] = trace[at - 2 : at], trace[at + 1 : at + 3]
+            state = without(trace, at, first, last, window)
             for level in range(LEVELS):
                 context = context_key(window, 0, level, base)
                 key = entry_key(context, HIDDEN, event, state, base)
@@ -149,6 +149,26 @@ def _backed_off(keys, counts, trace, gap, level, event, state, odds, chance, str
 
 
 @nb.njit(cache=True)
+def _chance(keys, counts, trace, gap, event, state, odds, strength, base):
+    """P(event was left out | neighbours of a gap), from the narrowest context to the widest."""
+    narrow = _backed_off(keys, counts, trace, gap, 0, event, state, odds, 0.0, strength, base)
+    right = _backed_off(keys, counts, trace, gap, 1, event, state, odds, narrow, strength, base)
+    left = _backed_off(keys, counts, trace, gap, 2, event, state, odds, narrow, strength, base)
+    middle = 0.5 * (right + left)
+    return _backed_off(keys, counts, trace, gap, 3, event, state, odds, middle, strength, base)
+
+
+@nb.njit(cache=True)
+def _in_whole(keys, counts, before, behind, nodes, event, odds, chance, strength, base):
+    """P(event was left out | all that stands before and behind), given that by its neighbours."""
+    if before < 0 or behind < 0:
+        return chance
+    gaps = count_of(keys, counts, whole_key(before, behind, nodes, base, base))
+    left = count_of(keys, counts, whole_key(before, behind, nodes, event, base))
+    return shrunk(left, gaps, odds, chance, strength)
+
+
+@nb.njit(cache=True)
 def left_out_chances(
     keys,
     counts,
@@ -182,18 +202,55 @@ def left_out_chances(
         if one == 0.0:
             continue
         state = state_of(event, gap, first, last)
-        narrow = _backed_off(keys, counts, trace, gap, 0, event, state, one, 0.0, strength, base)
-        right = _backed_off(keys, counts, trace, gap, 1, event, state, one, narrow, strength, base)
-        left = _backed_off(keys, counts, trace, gap, 2, event, state, one, narrow, strength, base)
-        chance = _backed_off(
-            *(keys, counts, trace, gap, 3, event, state, one),
-            *(0.5 * (right + left), strength, base),
-        )
+        chance = _chance(keys, counts, trace, gap, event, state, one, strength, base)
         at = starts[number] + 1 + gap
-        if before[at] >= 0 and behind[at] >= 0:
-            key = whole_key(before[at], behind[at], nodes, base, base)
-            seen = count_of(whole_keys, whole_counts, key)
-            key = whole_key(before[at], behind[at], nodes, event, base)
-            chance = shrunk(count_of(whole_keys, whole_counts, key), seen, one, chance, strength)
-        chances[k] = chance
+        chances[k] = _in_whole(
+            *(whole_keys, whole_counts, before[at], behind[at], nodes, event, one),
+            *(chance, strength, base),
+        )
+    return chances
+
+
+@nb.njit(cache=True)
+def told_chances(
+    keys,
+    counts,
+    whole_keys,
+    whole_counts,
+    nodes,
+    starts,
+    traces,
+    before,
+    behind,
+    odds,
+    strength,
+    base,
+):
+    """P(event was left out) for each told event, were it taken out, by place in ``traces``.
+
+    It is 0 at starts and ends, and for an only event: nothing would be left.
+    """
+    first, last = np.empty(base, np.int64), np.full(base, -1)
+    different = np.empty(base, np.int64)
+    window = np.empty(4, np.int64)
+    chances = np.zeros(len(traces))
+    for number in range(len(starts) - 1):
+        trace = traces[starts[number] : starts[number + 1]]
+        if len(trace) < 6:
+            continue
+        found = first_and_last(trace, first, last, different)
+        for at in range(2, len(trace) - 2):
+            event = trace[at]
+            one = odds[event]
+            if one == 0.0:
+                continue
+            state = without(trace, at, first, last, window)
+            chance = _chance(keys, counts, window, 0, event, state, one, strength, base)
+            here = starts[number] + at
+            chances[here] = _in_whole(
+                *(whole_keys, whole_counts, before[here - 1], behind[here], nodes, event, one),
+                *(chance, strength, base),
+            )
+        for k in range(found):
+            last[different[k]] = -1
     return chances

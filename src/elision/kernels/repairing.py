@@ -343,6 +343,49 @@ def _backed_off(keys, counts, trace, gap, level, event, state, chance, strength,
 
 
 @nb.njit(cache=True)
+def _chance(keys, counts, trace, gap, event, state, strength, base):
+    """P(event was hidden | neighbours of a gap), from the narrowest context to the widest."""
+    narrow = _backed_off(keys, counts, trace, gap, 0, event, state, 0.0, strength, base)
+    behind = _backed_off(keys, counts, trace, gap, 1, event, state, narrow, strength, base)
+    before = _backed_off(keys, counts, trace, gap, 2, event, state, narrow, strength, base)
+    middle = 0.5 * (behind + before)
+    return _backed_off(keys, counts, trace, gap, 3, event, state, middle, strength, base)
+
+
+@nb.njit(cache=True)
+def without(trace, at, first, last, window):
+    """Set the neighbours of the gap that an event would leave; return where else it is told."""
+    window[:2], window[2:] = trace[at - 2 : at], trace[at + 1 : at + 3]
+    event = trace[at]
+    return (first[event] < at - 2) + 2 * (last[event] > at - 2)
+
+
+@nb.njit(cache=True)
+def told_chances(keys, counts, starts, traces, strength, base):
+    """P(event was hidden) for each told event, were it taken out, by place in ``traces``.
+
+    It is 0 at starts and ends, and for an only event: nothing would be left.
+    """
+    first, last = np.empty(base, np.int64), np.full(base, -1)
+    different = np.empty(base, np.int64)
+    window = np.empty(4, np.int64)
+    chances = np.zeros(len(traces))
+    for number in range(len(starts) - 1):
+        trace = traces[starts[number] : starts[number + 1]]
+        if len(trace) < 6:
+            continue
+        found = first_and_last(trace, first, last, different)
+        for at in range(2, len(trace) - 2):
+            state = without(trace, at, first, last, window)
+            chances[starts[number] + at] = _chance(
+                keys, counts, window, 0, trace[at], state, strength, base
+            )
+        for k in range(found):
+            last[different[k]] = -1
+    return chances
+
+
+@nb.njit(cache=True)
 def gap_chances(keys, counts, starts, traces, candidate_starts, candidates, strength, least, base):
     """P(event was hidden in a gap) for each gap and each candidate of its neighbours.
 
@@ -372,17 +415,7 @@ def gap_chances(keys, counts, starts, traces, candidate_starts, candidates, stre
             for k in range(candidate_starts[pair], candidate_starts[pair + 1]):
                 event = candidates[k]
                 state = state_of(event, gap, first, last)
-                narrow = _backed_off(keys, counts, trace, gap, 0, event, state, 0.0, strength, base)
-                behind = _backed_off(
-                    keys, counts, trace, gap, 1, event, state, narrow, strength, base
-                )
-                before = _backed_off(
-                    keys, counts, trace, gap, 2, event, state, narrow, strength, base
-                )
-                chance = _backed_off(
-                    *(keys, counts, trace, gap, 3, event, state),
-                    *(0.5 * (behind + before), strength, base),
-                )
+                chance = _chance(keys, counts, trace, gap, event, state, strength, base)
                 if chance >= least:
                     numbers[size], gaps[size] = number, gap
                     events[size], chances[size] = event, chance

@@ -4,7 +4,8 @@ Completed traces are thinned again, as the log was. For each event it is counted
 hidden in a gap with these neighbours: one on each side, then a second one behind, then a second one
 before; and whether the same event is told before the gap, behind it, both or not at all. Chances
 back off from the wider neighbourhoods to the narrower ones. What the log says without being
-completed (`elision.repairing.recorded`) errs in other ways: a mean of both is said.
+completed (`elision.repairing.recorded`) errs in other ways: a mean of both is said, with a weight
+that the log chooses (`elision.repairing.weighing`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 STRENGTH = 15.0
 """Gaps that the narrower neighbourhood counts as, within a wider one."""
 
-WEIGHT = 0.25
-"""Of what the log itself says of a gap beside its completed copies: it is less precise."""
+AT_ONCE = 1_000
+"""Traces whose gaps are looked at together."""
 
 LEAST_CHANCE = 0.01
 """What is less probable is not said."""
@@ -56,7 +57,9 @@ class GapTables:
     before
         (events, events) how often one was hidden before another in the same gap.
     record
-        What the log itself says, if it is not complete: of both chances a weighted mean is taken.
+        What the log itself says, if it has a say.
+    weight
+        Of what the log itself says, in the mean of both chances.
     """
 
     base: int
@@ -66,26 +69,50 @@ class GapTables:
     candidates: NDArray[np.int64]
     before: NDArray[np.int64]
     record: Record | None = None
+    weight: float = 0.0
 
     def find(self, traces: Sequence[NDArray[np.int64]]) -> Found:
         """Say for each gap of each trace what may be missing there.
 
         Traces hold numbers of events, without start and end.
         """
-        starts, joined = _joined(traces, self.base)
-        least = LEAST_CHANCE if self.record is None else 0.0
-        found = Found(
+        if self.record is None:
+            return self.completed(*framed(traces, self.base), LEAST_CHANCE)
+        parts = [self._mean(traces, first) for first in range(0, max(len(traces), 1), AT_ONCE)]
+        return Found(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def completed(
+        self, starts: NDArray[np.int64], joined: NDArray[np.int64], least: float
+    ) -> Found:
+        """Say what may be missing by the completed copies alone."""
+        return Found(
             *kernels.repairing.gap_chances(
                 *(self.keys, self.counts, starts, joined),
                 *(self.candidate_starts, self.candidates, STRENGTH, least, self.base),
             )
         )
-        if self.record is None:
-            return found
-        recorded = self.record.chances(starts, joined, *found[:3])
-        chance = found.chance + WEIGHT * (recorded - found.chance)
+
+    def completed_told(
+        self, starts: NDArray[np.int64], joined: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Say how probable each told event would be by the copies, were it taken out."""
+        return np.asarray(
+            kernels.repairing.told_chances(
+                self.keys, self.counts, starts, joined, STRENGTH, self.base
+            )
+        )
+
+    def _mean(self, traces: Sequence[NDArray[np.int64]], first: int) -> Found:
+        """What both say of some of the traces, those from ``first`` on."""
+        starts, joined = framed(traces[first : first + AT_ONCE], self.base)
+        found = self.completed(starts, joined, 0.0)
+        chance = found.chance
+        if self.record is not None:
+            chance = chance + self.weight * (
+                self.record.chances(starts, joined, *found[:3]) - chance
+            )
         said = chance >= LEAST_CHANCE
-        return Found(found.trace[said], found.gap[said], found.event[said], chance[said])
+        return Found(found.trace[said] + first, found.gap[said], found.event[said], chance[said])
 
     def in_order(self, events: Sequence[int]) -> list[int]:
         """Return the numbers 0, 1, ... of events hidden in one gap, in the order they came in."""
@@ -107,13 +134,14 @@ def learn_gaps(
     rates: NDArray[np.float64],
     rng: np.random.Generator,
     told: Sequence[NDArray[np.int64]] = (),
+    weight: float = 0.0,
 ) -> GapTables:
     """Thin completed copies of a log and count what was hidden where.
 
     Parameters
     ----------
-    told
-        The log itself, if it is known and not complete.
+    told, weight
+        The log itself, if it is known and not complete, and the weight of what it says.
 
     Examples
     --------
@@ -129,15 +157,9 @@ def learn_gaps(
     before = np.zeros((events, events), np.int64)
     between: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for copy in copies:
-        thinned, places, hidden = _thinned(copy, rates, rng)
-        starts, joined = _joined(thinned, base)
-        sizes = np.array([len(one) for one in places], np.int64)
-        hidden_starts = np.concatenate([[0], np.cumsum(sizes)])
-        nothing = np.zeros(0, np.int64)  # also where no trace is left
-        place, event = np.concatenate([nothing, *places]), np.concatenate([nothing, *hidden])
+        starts, joined, hidden_starts, place, event = _thinned(copy, rates, rng, base)
         keys, counts, used = kernels.repairing.count_gaps(
-            *(keys, counts, used, starts, joined, hidden_starts),
-            *(place, event, base),
+            *(keys, counts, used, starts, joined, hidden_starts, place, event, base)
         )
         at = np.repeat(starts[:-1], np.diff(hidden_starts)) + 1 + place
         between.append(np.unique((joined[at] * base + joined[at + 1]) * base + event))
@@ -146,12 +168,12 @@ def learn_gaps(
             np.add.at(before, (event[together], event[together + apart]), 1)
             apart += 1
     record = None
-    if told:
-        starts, joined = _joined(told, base)
+    if weight > 0:
+        starts, joined = framed(told, base)
         record = learn_record(starts, joined, base, rates)
         between.append(_bridged(joined, base, rates))
     pairs = _by_pair(np.concatenate(between), base)
-    return GapTables(base, keys, counts, *pairs, before, record)
+    return GapTables(base, keys, counts, *pairs, before, record, weight)
 
 
 def _bridged(joined: NDArray[np.int64], base: int, rates: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -169,28 +191,60 @@ def _by_pair(between: NDArray[np.int64], base: int) -> tuple[NDArray[np.int64], 
 
 
 def _thinned(
-    traces: Sequence[NDArray[np.int64]], rates: NDArray[np.float64], rng: np.random.Generator
-) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]], list[NDArray[np.int64]]]:
-    """What is left of each trace, and what was hidden from it: the gaps and the events.
+    traces: Sequence[NDArray[np.int64]],
+    rates: NDArray[np.float64],
+    rng: np.random.Generator,
+    base: int,
+) -> tuple[NDArray[np.int64], ...]:
+    """What is left of each trace, with starts and ends, and what was hidden from it.
 
     Of a trace nothing may be left: such a case would not be in the log, and is passed over.
+
+    Returns
+    -------
+    starts, joined
+        As those of `framed`.
+    hidden_starts, places, events
+        The gaps and the events of each trace.
     """
-    left, places, hidden = [], [], []
-    for trace in traces:
-        gone = rng.random(len(trace)) < rates[trace]
-        if not gone.all():
-            left.append(trace[~gone])
-            places.append(np.cumsum(~gone)[gone].astype(np.int64))
-            hidden.append(trace[gone])
-    return left, places, hidden
+    lengths, events = _lengths(traces), _events(traces)
+    number = np.repeat(np.arange(len(lengths)), lengths)
+    told = rng.random(len(events)) >= rates[events]
+    left = np.bincount(number[told], minlength=len(lengths))
+    hidden = ~told & (left > 0)[number]
+    places = np.cumsum(told)[hidden] - (np.cumsum(left) - left)[number[hidden]]
+    hidden_starts = _sums((lengths - left)[left > 0])
+    starts, joined = _framed(events[told], left[left > 0], base)
+    return starts, joined, hidden_starts, places, events[hidden]
 
 
-def _joined(
+def framed(
     traces: Sequence[NDArray[np.int64]], base: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Traces one after the other, each with two starts in front and two ends behind."""
-    front, behind = np.full(2, base - 2), np.full(2, base - 1)
-    lengths = [len(trace) + 4 for trace in traces]
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    parts = [part for trace in traces for part in (front, trace, behind)]
-    return starts, np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
+    return _framed(_events(traces), _lengths(traces), base)
+
+
+def _framed(
+    events: NDArray[np.int64], lengths: NDArray[np.int64], base: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    starts = _sums(lengths + 4)
+    joined = np.full(starts[-1], -1)
+    for place in (0, 1):
+        joined[starts[:-1] + place] = base - 2
+        joined[starts[1:] - 1 - place] = base - 1
+    joined[joined < 0] = events
+    return starts, joined
+
+
+def _lengths(traces: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.array([len(trace) for trace in traces], np.int64)
+
+
+def _events(traces: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, np.int64), *traces]).astype(np.int64)
+
+
+def _sums(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each part begins, and the end."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

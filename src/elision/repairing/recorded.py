@@ -60,16 +60,34 @@ class Record:
         event: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """Say how probably each event is missing from each gap of each trace, in their order."""
-        before, behind = kernels.recorded.around(
-            self.nodes, self.numbers, self.used, starts, joined, self.base, False
-        )[3:]
         return np.asarray(
             kernels.recorded.left_out_chances(
                 *(self.keys, self.counts, self.whole_keys, self.whole_counts, self.used),
-                *(starts, joined, before, behind, number, gap, event),
+                *(starts, joined, *self._around(starts, joined), number, gap, event),
                 *(self.odds, STRENGTH, self.base),
             )
         )
+
+    def told_chances(
+        self, starts: NDArray[np.int64], joined: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Say how probable each told event would be, were it taken out."""
+        return np.asarray(
+            kernels.recorded.told_chances(
+                *(self.keys, self.counts, self.whole_keys, self.whole_counts, self.used),
+                *(starts, joined, *self._around(starts, joined)),
+                *(self.odds, STRENGTH, self.base),
+            )
+        )
+
+    def _around(
+        self, starts: NDArray[np.int64], joined: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers of what stands before and behind each gap."""
+        before, behind = kernels.recorded.around(
+            self.nodes, self.numbers, self.used, starts, joined, self.base, False
+        )[3:]
+        return before, behind
 
 
 def learn_record(
