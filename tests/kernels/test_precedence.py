@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_outlines as naive
-from elision.kernels.precedence import sampled_orders, stays_transitive, telling_log_prob
+from elision.kernels.precedence import (
+    sampled_orders,
+    stays_transitive,
+    telling_log_prob,
+    telling_log_probs,
+)
 from elision.learn import precedence
 from elision.learn.outline import same_beginnings
 from elision.learn.precedence import (
@@ -70,7 +75,7 @@ def random_tellings(seed, count, shape="blocks", **noise):
 
 def same(one, other):
     """Whether two results agree to the last bit."""
-    names = ("order", "probability", "near_inversion", "far_inversion", "misplaced")
+    names = ("order", "probability", "near_inversion", "far_inversion", "misplaced", "careless")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
@@ -87,6 +92,18 @@ def test_a_telling_agrees_with_the_twin(seed):
         told = rng.permutation(n)[: int(rng.integers(n + 1))]
         found = telling_log_prob(told, table_of(order, n), inversion)
         close(found, naive.telling_log_prob(told.tolist(), order, inversion))
+
+
+@numerical
+@pytest.mark.parametrize("seed", range(5))
+def test_tellings_one_by_one_agree_with_the_twin(seed):
+    rng = np.random.default_rng(seed)
+    order = random_order(rng, 6)
+    told = [rng.permutation(6)[: int(rng.integers(7))] for _ in range(int(rng.integers(5)))]
+    ends = np.cumsum([0, *map(len, told)])
+    events = np.concatenate([np.zeros(0, np.int64), *told])
+    found = telling_log_probs(events, ends, table_of(order, 6), 0.1)
+    close(found, [naive.telling_log_prob(one.tolist(), order, 0.1) for one in told])
 
 
 @numerical
