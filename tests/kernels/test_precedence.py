@@ -394,9 +394,17 @@ def test_tellings_of_one_step_say_nothing():
 
 
 def test_equal_tellings_are_looked_at_once_with_their_weight():
-    told, weight = precedence._different([[0, 1], [2, 1, 0], [0, 1], [0, 1, 0], [2]], 10)
+    told, weight, _ = precedence._different([[0, 1], [2, 1, 0], [0, 1], [0, 1, 0], [2]], 10)
     assert told == [(0, 1), (2, 1, 0)]
     assert weight.tolist() == [3.0, 1.0]
+
+
+def test_steps_alike_are_ordered_by_as_many_tellings_however_many_there_are():
+    alike = same_beginnings(["add salt", "add pepper", "stir"])
+    for others in (5, 25, 100):  # which say nothing of the two
+        told = [[0, 2], [1, 2]] * others
+        assert learn_precedence([[0, 1]] * 12 + told, 3, alike=alike).order[0, 1]
+        assert not learn_precedence([[0, 1]] + told, 3, alike=alike).order[0, 1]
 
 
 def test_evidence_counts_as_that_of_some_tellings_at_most():
@@ -404,7 +412,7 @@ def test_evidence_counts_as_that_of_some_tellings_at_most():
     few = precedence._different(told, 300)[1]
     assert few.sum() == len(told) < MOST_EVIDENCE
     for times in (2, 3, 50):
-        different, weight = precedence._different(told * times, 300)
+        different, weight, _ = precedence._different(told * times, 300)
         close(weight.sum(), min(MOST_EVIDENCE, times * len(told)))
         close(weight, few * weight.sum() / few.sum())
         assert different == precedence._different(told, 300)[0]
@@ -423,7 +431,7 @@ def test_only_the_most_frequent_tellings_are_looked_at():
     rng = np.random.default_rng(0)
     rare = [rng.permutation(9).tolist() for _ in range(MOST_TELLINGS + 200)]
     often = [[0, 1, 2]] * 5
-    told, weight = precedence._different(rare + often, MOST_TELLINGS)
+    told, weight, _ = precedence._different(rare + often, MOST_TELLINGS)
     assert len(told) == MOST_TELLINGS
     assert told[0] == (0, 1, 2)
     assert weight[0] > weight[1] >= weight[-1]

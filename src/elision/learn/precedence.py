@@ -44,7 +44,7 @@ well, but stages of several free steps worse."""
 
 ALIKE = 8.0
 """Cost of standing directly one after the other for steps that are alike. Some eight tellings that
-all agree overrule it."""
+all agree overrule it, however many there are: where evidence is scaled down, so is this."""
 
 MOST_EVIDENCE = 40.0
 """Tellings that evidence is counted as at most: beyond, even a rare exception would be significant,
@@ -134,7 +134,7 @@ def learn_precedence(
            [0, 0, 0, 0]])
     """
     most = min(MOST_TELLINGS, 1 + MOST_CELLS // max(steps, 1) ** 2)
-    told, weight = _different(tellings, most, often)
+    told, weight, each = _different(tellings, most, often)
     if steps < 2 or not told:
         none = np.zeros((steps, steps))
         return Precedence(none.astype(bool), none, 0.0, 0.0, 0.0)
@@ -147,7 +147,7 @@ def learn_precedence(
         probability = sampled_orders(
             _consistent(pairs.worth),
             pairs.worth,
-            np.zeros((steps, steps)) if alike is None else ALIKE * alike,
+            np.zeros((steps, steps)) if alike is None else each * ALIKE * alike,
             BRANCHING,
             events,
             ends,
@@ -171,8 +171,11 @@ def _sweeps(told: list[tuple[int, ...]]) -> int:
 
 def _different(
     tellings: Sequence[Sequence[int]], most: int, often: Sequence[int] | None = None
-) -> tuple[list[tuple[int, ...]], Floats]:
-    """Different orders of first mentions and their weights, most frequent first."""
+) -> tuple[list[tuple[int, ...]], Floats, float]:
+    """Different orders of first mentions, most frequent first; their weights; that of one telling.
+
+    The weight of a telling is 1, or less where there are more of them than evidence may count.
+    """
     counts: dict[tuple[int, ...], int] = {}
     for telling, times in zip(tellings, often or [1] * len(tellings), strict=True):
         first = tuple(dict.fromkeys(telling))
@@ -180,21 +183,22 @@ def _different(
             counts[first] = counts.get(first, 0) + times
     found = sorted(counts, key=lambda one: (-counts[one], one))[:most]
     weight = np.array([counts[one] for one in found], dtype=np.float64)
-    return found, weight * min(1.0, MOST_EVIDENCE / max(weight.sum(), 1.0))
+    each = min(1.0, MOST_EVIDENCE / max(float(weight.sum()), 1.0))
+    return found, each * weight, each
 
 
 def _likelier_pairs(pairs: Pairs, events: NDArray[np.int64], ends: NDArray[np.int64]) -> Pairs:
     """What pairs say, all tellings being careful or some careless: what explains tellings better.
 
-    Of what carelessness explains, the telling that gains most does not count: the order may have
-    been made from it.
+    If some are careless, the others keep the order better. And of what carelessness explains, the
+    telling that gains most does not count: the order may have been made from it.
     """
     suspicious = copy(pairs)
     pairs.estimate()
     if not suspicious.suspect():
         return pairs
     suspicious.estimate()
-    if suspicious.careless.max() < 0.5:
+    if suspicious.careless.max() < 0.5 or suspicious.inversion > pairs.inversion:
         return pairs
     one, other = (_explained(some, events, ends) for some in (pairs, suspicious))
     gain = other - one
