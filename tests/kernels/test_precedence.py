@@ -404,7 +404,7 @@ def test_steps_alike_are_ordered_by_as_many_tellings_however_many_there_are():
     for others in (5, 25, 100):  # which say nothing of the two
         told = [[0, 2], [1, 2]] * others
         assert learn_precedence([[0, 1]] * 12 + told, 3, alike=alike).order[0, 1]
-        assert not learn_precedence([[0, 1]] + told, 3, alike=alike).order[0, 1]
+        assert not learn_precedence([[0, 1], *told], 3, alike=alike).order[0, 1]
 
 
 def test_evidence_counts_as_that_of_some_tellings_at_most():
