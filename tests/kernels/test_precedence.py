@@ -317,6 +317,28 @@ def test_parallel_threads_are_found(length, noise):
     assert length > 2 or exact >= 3
 
 
+def test_stages_of_free_steps_are_found_in_twenty_tellings():
+    truth = [[a // 3 < b // 3 for b in range(9)] for a in range(9)]
+
+    def wrong(count, seed):
+        random = np.random.default_rng(seed)
+        whole = [
+            [3 * stage + k for stage in range(3) for k in random.permutation(3)]
+            for _ in range(count)
+        ]
+        told = [[step for step in one if random.random() >= 0.3] for one in whole]
+        order = learn_precedence(told, 9).order
+        return sum(
+            (order[a, b], order[b, a]) != (truth[a][b], truth[b][a])
+            for a in range(9)
+            for b in range(a + 1, 9)
+        )
+
+    few, many = (np.mean([wrong(count, seed) for seed in range(20)]) for count in (8, 20))
+    assert 3 < few < 6
+    assert many < 1.5
+
+
 def test_rates_of_inversions_are_found():
     clean = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3), 8)
     careless = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3, inversions=0.1), 8)
