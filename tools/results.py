@@ -127,10 +127,10 @@ def print_protocol(protocol: dict[str, Any]) -> None:
         "standard error. Ties go against the removed event. Top-3, log-loss, calibration error and "
         "seconds are means over r. Raw sentences (descript) are turned into event types found in "
         "the training narratives alone; every test sentence is mapped by itself, before it is "
-        "decided which one is removed. Default is what `elision learn` does; all its answers here "
-        "are the telling model's, which is learned of the training sentences with the types that "
-        "they were grouped with, and as they are heard, each mapped by the others; the other "
-        "methods learn of the former.\n"
+        "decided which one is removed. Default is what `elision learn` does: the telling model "
+        "answers, which is learned of the training sentences with the types that they were grouped "
+        "with, and as they are heard, each mapped by the others; the other methods learn of the "
+        "former. One gap between sentences is filled by the words of these as well.\n"
     )
     print(
         "The features and constants of the telling model (default) were chosen by figures of this "

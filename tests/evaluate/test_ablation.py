@@ -74,6 +74,17 @@ def test_the_whole_model_is_the_default_learners_and_the_script_one_found_by_sea
     assert figures["the script alone"]["one log-loss"] == pytest.approx(outcome.log_loss, rel=1e-9)
 
 
+def test_of_sentences_it_is_also_measured_what_they_add():
+    guest = ("hear the bell", "walk to the door", "open it", "greet the guest")
+    parcel = ("the bell rings", "open the door", "take the parcel", "sign for the parcel")
+    part = el.Corpus([el.Narrative(steps=one) for one in (guest, parcel) * 10])
+    figures = ablation.measure_split(ablation.Split("door", "door", part, 0, None))
+    added = ["first choice of type", "types as grouped", "with the words around"]
+    assert list(figures) == [*ROWS[:-2], *added, *ROWS[-2:]]
+    whole, worded = figures["all"], figures["with the words around"]
+    assert {name for name in whole if worded[name] != whole[name]} == {"one log-loss"}
+
+
 def test_pools_by_hand():
     found = ablation.pooled(np.array([[0.5, 0.5], [1, 0]]), np.array([[0.9, 0.1], [0, 1]]))
     odds = 9**0.2

@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_outlines as naive
-from elision.kernels.precedence import sampled_orders, stays_transitive, telling_log_prob
+from elision.kernels.precedence import (
+    sampled_orders,
+    stays_transitive,
+    telling_log_prob,
+    telling_log_probs,
+)
 from elision.learn import precedence
 from elision.learn.outline import same_beginnings
 from elision.learn.precedence import (
@@ -70,7 +75,7 @@ def random_tellings(seed, count, shape="blocks", **noise):
 
 def same(one, other):
     """Whether two results agree to the last bit."""
-    names = ("order", "probability", "near_inversion", "far_inversion", "misplaced")
+    names = ("order", "probability", "near_inversion", "far_inversion", "misplaced", "careless")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
@@ -87,6 +92,18 @@ def test_a_telling_agrees_with_the_twin(seed):
         told = rng.permutation(n)[: int(rng.integers(n + 1))]
         found = telling_log_prob(told, table_of(order, n), inversion)
         close(found, naive.telling_log_prob(told.tolist(), order, inversion))
+
+
+@numerical
+@pytest.mark.parametrize("seed", range(5))
+def test_tellings_one_by_one_agree_with_the_twin(seed):
+    rng = np.random.default_rng(seed)
+    order = random_order(rng, 6)
+    told = [rng.permutation(6)[: int(rng.integers(7))] for _ in range(int(rng.integers(5)))]
+    ends = np.cumsum([0, *map(len, told)])
+    events = np.concatenate([np.zeros(0, np.int64), *told])
+    found = telling_log_probs(events, ends, table_of(order, 6), 0.1)
+    close(found, [naive.telling_log_prob(one.tolist(), order, 0.1) for one in told])
 
 
 @numerical
@@ -300,6 +317,28 @@ def test_parallel_threads_are_found(length, noise):
     assert length > 2 or exact >= 3
 
 
+def test_stages_of_free_steps_are_found_in_twenty_tellings():
+    truth = [[a // 3 < b // 3 for b in range(9)] for a in range(9)]
+
+    def wrong(count, seed):
+        random = np.random.default_rng(seed)
+        whole = [
+            [3 * stage + k for stage in range(3) for k in random.permutation(3)]
+            for _ in range(count)
+        ]
+        told = [[step for step in one if random.random() >= 0.3] for one in whole]
+        order = learn_precedence(told, 9).order
+        return sum(
+            (order[a, b], order[b, a]) != (truth[a][b], truth[b][a])
+            for a in range(9)
+            for b in range(a + 1, 9)
+        )
+
+    few, many = (np.mean([wrong(count, seed) for seed in range(20)]) for count in (8, 20))
+    assert 3 < few < 6
+    assert many < 1.5
+
+
 def test_rates_of_inversions_are_found():
     clean = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3), 8)
     careless = learn_precedence(random_tellings(0, 100, "chain", omitted=0.3, inversions=0.1), 8)
@@ -377,9 +416,17 @@ def test_tellings_of_one_step_say_nothing():
 
 
 def test_equal_tellings_are_looked_at_once_with_their_weight():
-    told, weight = precedence._different([[0, 1], [2, 1, 0], [0, 1], [0, 1, 0], [2]], 10)
+    told, weight, _ = precedence._different([[0, 1], [2, 1, 0], [0, 1], [0, 1, 0], [2]], 10)
     assert told == [(0, 1), (2, 1, 0)]
     assert weight.tolist() == [3.0, 1.0]
+
+
+def test_steps_alike_are_ordered_by_as_many_tellings_however_many_there_are():
+    alike = same_beginnings(["add salt", "add pepper", "stir"])
+    for others in (5, 25, 100):  # which say nothing of the two
+        told = [[0, 2], [1, 2]] * others
+        assert learn_precedence([[0, 1]] * 12 + told, 3, alike=alike).order[0, 1]
+        assert not learn_precedence([[0, 1], *told], 3, alike=alike).order[0, 1]
 
 
 def test_evidence_counts_as_that_of_some_tellings_at_most():
@@ -387,7 +434,7 @@ def test_evidence_counts_as_that_of_some_tellings_at_most():
     few = precedence._different(told, 300)[1]
     assert few.sum() == len(told) < MOST_EVIDENCE
     for times in (2, 3, 50):
-        different, weight = precedence._different(told * times, 300)
+        different, weight, _ = precedence._different(told * times, 300)
         close(weight.sum(), min(MOST_EVIDENCE, times * len(told)))
         close(weight, few * weight.sum() / few.sum())
         assert different == precedence._different(told, 300)[0]
@@ -406,7 +453,7 @@ def test_only_the_most_frequent_tellings_are_looked_at():
     rng = np.random.default_rng(0)
     rare = [rng.permutation(9).tolist() for _ in range(MOST_TELLINGS + 200)]
     often = [[0, 1, 2]] * 5
-    told, weight = precedence._different(rare + often, MOST_TELLINGS)
+    told, weight, _ = precedence._different(rare + often, MOST_TELLINGS)
     assert len(told) == MOST_TELLINGS
     assert told[0] == (0, 1, 2)
     assert weight[0] > weight[1] >= weight[-1]

@@ -7,6 +7,7 @@ from importlib.resources import files
 import pytest
 
 import elision as el
+from elision.text import naming
 from elision.text.naming import name_types
 from elision.text.parse import RuleParser
 from elision.text.wording import read_wording
@@ -63,3 +64,9 @@ def forms(wording, wordnet):
     for word in wording.text.lower().replace(".", " ").replace(",", " ").split():
         found |= {word, *wordnet.lemmas(word, "n"), *wordnet.lemmas(word, "v")}
     return found
+
+
+@pytest.mark.parametrize(("tail", "true"), [("in rack", 2), ("in dish", 0), ("dish", 2)])
+def test_a_noun_stands_behind_its_preposition(tail, true):
+    index = naming._Index([told("place dish in rack", "place the dishes into the rack")])
+    assert index.score(naming._Name("place", (tail,)), 0) == true

@@ -88,6 +88,7 @@ def measure_split(split: Split) -> Figures:
             found["first choice of type"] = _figures(learners["all"], hard)
             grouped = ScriptLearner(events=one.events, random_state=split.seed).fit(one.train)
             found["types as grouped"] = _figures(grouped, tasks)
+            found["with the words around"] = _figures(whole, tasks)
         found["with the script"] = {"one top-1": both.top1, "one log-loss": both.log_loss}
         found["the script alone"] = _figures(script, tasks)
     return found

@@ -34,6 +34,15 @@ def telling_log_prob(told, order, inversion):
 
 
 @jit
+def telling_log_probs(told, ends, order, inversion):
+    """Log-probabilities of the tellings ``told[ends[i] : ends[i + 1]]``: see `telling_log_prob`."""
+    found = np.zeros(len(ends) - 1)
+    for i in range(len(found)):
+        found[i] = telling_log_prob(told[ends[i] : ends[i + 1]], order, inversion)
+    return found
+
+
+@jit
 def stays_transitive(order, a, b):
     """Whether an order stays one when a comes to stand before b, or no longer does."""
     if order[b, a]:

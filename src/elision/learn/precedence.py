@@ -8,6 +8,11 @@ are estimated from the tellings, so that clean recordings and careless ones need
 that sometimes follow each other directly and sometimes do not are more often free than others, so
 they have a share of their own.
 
+Some tellings may be careless: told in no particular order, such as recordings of people who make
+one mistake after the other. What they say of pairs then counts little. That there are such is
+believed only where whole tellings are the likelier for it: a few tellings of free steps also look
+like those of one order and exceptions from it.
+
 What pairs say is joined with what whole tellings say (each time one of those whose turn it may be
 comes next, each alike) and with what orders usually look like in a posterior over partial orders,
 sampled by Metropolis' rule. Usually a step has one direct successor, that which needs it; and steps
@@ -17,13 +22,14 @@ of each other.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaln, expit, logit
 
-from elision.kernels.precedence import sampled_orders
+from elision.kernels.precedence import sampled_orders, telling_log_probs
+from elision.learn._pairs import CARELESS, CARELESS_TELLING, Pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,40 +38,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-NEAR_INVERSION = (0.5, 20.0)
-"""Prior of inversions of neighbours: Beta."""
-
-FAR_INVERSION = (0.5, 100.0)
-"""Prior of inversions over a distance: Beta."""
-
-MISPLACED = (1.0, 50.0)
-"""Prior of an event's being misplaced in a telling: Beta."""
-
-FREE = 2.0
-"""Order of two free steps: Beta(2, 2)."""
-
-ORDERED = (0.95, 0.45, 0.8)
-"""Share of ordered pairs among those never, sometimes and always seen as neighbours."""
-
-ORDERED_WEIGHT = 10.0
-"""How many pairs these shares are worth before any is seen."""
-
-ROUNDS = 15
-"""Of estimating the rates, and what is misplaced under them, in turn."""
-
 BRANCHING = 3.0
 """Cost of each doubling of what stands directly after a step. More, such as 4, finds task graphs as
 well, but stages of several free steps worse."""
 
 ALIKE = 8.0
 """Cost of standing directly one after the other for steps that are alike. Some eight tellings that
-all agree overrule it."""
-
-INVERSION_FACTOR = 5.0
-"""Inversions in a whole telling, by inversions of neighbours: each event has two, and may be passed
-over."""
-
-LEAST_INVERSION = 0.01
+all agree overrule it, however many there are: where evidence is scaled down, so is this."""
 
 MOST_EVIDENCE = 40.0
 """Tellings that evidence is counted as at most: beyond, even a rare exception would be significant,
@@ -97,6 +76,8 @@ class Precedence:
         (n, n): share of the posterior in which it does.
     near_inversion, far_inversion, misplaced
         Estimated rates.
+    careless
+        Share of the tellings that are careless.
     """
 
     order: NDArray[np.bool_]
@@ -104,6 +85,7 @@ class Precedence:
     near_inversion: float
     far_inversion: float
     misplaced: float
+    careless: float = 0.0
 
     @property
     def covers(self) -> NDArray[np.bool_]:
@@ -152,29 +134,32 @@ def learn_precedence(
            [0, 0, 0, 0]])
     """
     most = min(MOST_TELLINGS, 1 + MOST_CELLS // max(steps, 1) ** 2)
-    told, weight = _different(tellings, most, often)
+    told, weight, each = _different(tellings, most, often)
     if steps < 2 or not told:
         none = np.zeros((steps, steps))
         return Precedence(none.astype(bool), none, 0.0, 0.0, 0.0)
-    pairs = _Pairs(told, weight, steps)
-    probability = pairs.estimate()
+    events = np.array([step for one in told for step in one], dtype=np.int64)
+    ends = np.concatenate([[0], np.cumsum([len(one) for one in told])]).astype(np.int64)
+    pairs = _likelier_pairs(Pairs(told, weight, steps), events, ends)
+    probability = pairs.before
     sweeps = _sweeps(told)
     if sweeps:
         probability = sampled_orders(
             _consistent(pairs.worth),
             pairs.worth,
-            np.zeros((steps, steps)) if alike is None else ALIKE * alike,
+            np.zeros((steps, steps)) if alike is None else each * ALIKE * alike,
             BRANCHING,
-            np.array([step for one in told for step in one], dtype=np.int64),
-            np.concatenate([[0], np.cumsum([len(one) for one in told])]).astype(np.int64),
+            events,
+            ends,
             weight,
-            max(LEAST_INVERSION, INVERSION_FACTOR * pairs.near),
+            pairs.inversion,
             sweeps,
             np.random.default_rng(random_state),
         )
     # Of what was never told together, samples take either order: it must follow from other pairs.
     order = _consistent(np.where(pairs.worth != 0, probability - 0.5, 0.0))
-    return Precedence(order, probability, pairs.near, pairs.far, pairs.misplacing)
+    careless = float(weight @ pairs.careless / weight.sum())
+    return Precedence(order, probability, pairs.near, pairs.far, pairs.misplacing, careless)
 
 
 def _sweeps(told: list[tuple[int, ...]]) -> int:
@@ -186,8 +171,11 @@ def _sweeps(told: list[tuple[int, ...]]) -> int:
 
 def _different(
     tellings: Sequence[Sequence[int]], most: int, often: Sequence[int] | None = None
-) -> tuple[list[tuple[int, ...]], Floats]:
-    """Different orders of first mentions and their weights, most frequent first."""
+) -> tuple[list[tuple[int, ...]], Floats, float]:
+    """Different orders of first mentions, most frequent first; their weights; that of one telling.
+
+    The weight of a telling is 1, or less where there are more of them than evidence may count.
+    """
     counts: dict[tuple[int, ...], int] = {}
     for telling, times in zip(tellings, often or [1] * len(tellings), strict=True):
         first = tuple(dict.fromkeys(telling))
@@ -195,92 +183,35 @@ def _different(
             counts[first] = counts.get(first, 0) + times
     found = sorted(counts, key=lambda one: (-counts[one], one))[:most]
     weight = np.array([counts[one] for one in found], dtype=np.float64)
-    return found, weight * min(1.0, MOST_EVIDENCE / max(weight.sum(), 1.0))
+    each = min(1.0, MOST_EVIDENCE / max(float(weight.sum()), 1.0))
+    return found, each * weight, each
 
 
-class _Pairs:
-    """What pairs of steps say, and the rates behind it."""
+def _likelier_pairs(pairs: Pairs, events: NDArray[np.int64], ends: NDArray[np.int64]) -> Pairs:
+    """What pairs say, all tellings being careful or some careless: what explains tellings better.
 
-    def __init__(self, told: list[tuple[int, ...]], weight: Floats, steps: int) -> None:
-        place = np.full((len(told), steps), -1)
-        for i, one in enumerate(told):
-            place[i, list(one)] = np.arange(len(one))
-        self.there = place >= 0
-        both = self.there[:, :, None] & self.there[:, None, :]
-        apart = place[:, None, :] - place[:, :, None]
-        self.first = both & (apart > 0)
-        self.beside = both & (np.abs(apart) == 1)
-        self.weight = weight
-        self.misplaced = np.zeros(place.shape)
-        self.near, self.far, self.misplacing = (
-            a / (a + b) for a, b in (NEAR_INVERSION, FAR_INVERSION, MISPLACED)
-        )
-        beside = self._sum(self.beside)
-        others = self._sum(both) - beside
-        self.kind = np.where(beside == 0, 0, np.where(others == 0, 2, 1))
-        self.shares = np.array(ORDERED)
-        self.worth = np.zeros((steps, steps))
-
-    def _sum(self, seen: Floats | NDArray[np.bool_]) -> Floats:
-        total: Floats = np.tensordot(self.weight, seen.astype(np.float64), axes=1)
-        return total
-
-    def estimate(self) -> Floats:
-        """Estimate the rates; return the probability that each comes before each."""
-        for again in range(ROUNDS):
-            probability = self._classify()
-            if again and again < ROUNDS - 1:
-                self._place(probability)
-        return probability
-
-    def _classify(self) -> Floats:
-        """Probability that each comes before each, and the rates under it."""
-        trusted = 1 - self.misplaced
-        trust = trusted[:, :, None] * trusted[:, None, :]
-        near = self._sum(trust * (self.first & self.beside))
-        far = self._sum(trust * (self.first & ~self.beside))
-        seen = near + near.T + far + far.T > 1e-9
-        off = ~np.eye(len(seen), dtype=bool)
-        free = betaln(near + far + FREE, near.T + far.T + FREE) - betaln(FREE, FREE)
-        for _ in range(3):
-            share = self.shares[self.kind]
-            ordered = (
-                near.T * np.log(self.near)
-                + near * np.log1p(-self.near)
-                + far.T * np.log(self.far)
-                + far * np.log1p(-self.far)
-                + np.log(share / 2)
-            )
-            neither = free + np.log1p(-share)
-            total = np.logaddexp(np.logaddexp(ordered, ordered.T), neither)
-            before: Floats = np.where(seen & off, np.exp(ordered - total), 0.0)
-            self.near = _rate(NEAR_INVERSION, before * near.T, before * (near + near.T))
-            self.far = _rate(FAR_INVERSION, before * far.T, before * (far + far.T))
-            for kind, usual in enumerate(ORDERED):
-                of_kind = seen & off & (self.kind == kind)
-                self.shares[kind] = (ORDERED_WEIGHT * usual + before[of_kind].sum()) / (
-                    ORDERED_WEIGHT + of_kind.sum() / 2
-                )
-        self.worth = np.where(seen & off, ordered - neither, 0.0)
-        return before
-
-    def _place(self, before: Floats) -> None:
-        """Probability that each event is misplaced in each telling."""
-        inversion = np.where(self.beside, self.near, self.far)
-        broken, kept = np.log(0.5 / inversion), np.log(0.5 / (1 - inversion))
-        says = self.first * (before * kept + before.T * broken)
-        says = says + self.first.transpose(0, 2, 1) * (before.T * kept + before * broken)
-        for _ in range(2):
-            evidence = np.einsum("iab,ib->ia", says, 1 - self.misplaced)
-            odds = np.clip(logit(self.misplacing) + evidence, -50, 50)
-            self.misplaced = np.where(self.there, expit(odds), 0.0)
-        weight = self.weight[:, None]
-        self.misplacing = _rate(MISPLACED, weight * self.misplaced, weight * self.there)
+    If some are careless, the others keep the order better. And of what carelessness explains, the
+    telling that gains most does not count: the order may have been made from it.
+    """
+    suspicious = copy(pairs)
+    pairs.estimate()
+    if not suspicious.suspect():
+        return pairs
+    suspicious.estimate()
+    if suspicious.careless.max() < 0.5 or suspicious.inversion > pairs.inversion:
+        return pairs
+    one, other = (_explained(some, events, ends) for some in (pairs, suspicious))
+    gain = other - one
+    return suspicious if pairs.weight @ gain > max(float(gain.max()), 0.0) else pairs
 
 
-def _rate(prior: tuple[float, float], hits: Floats, cases: Floats) -> float:
-    a, b = prior
-    return float((a + hits.sum()) / (a + b + cases.sum()))
+def _explained(pairs: Pairs, events: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
+    """Log-probabilities of tellings under the order of the pairs, each careful or careless."""
+    order = _consistent(pairs.worth)
+    careful = np.log1p(-CARELESS) + telling_log_probs(events, ends, order, pairs.inversion)
+    careless = np.log(CARELESS) + telling_log_probs(events, ends, order, CARELESS_TELLING)
+    either: Floats = np.logaddexp(careful, careless)
+    return either
 
 
 def _consistent(gain: Floats) -> NDArray[np.bool_]:

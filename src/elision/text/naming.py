@@ -91,17 +91,17 @@ class _Index:
         self._everywhere: Counter[_Name] = Counter()
         for names in self.names:
             self._everywhere.update(names)
-        self._told = [[(w.verb, _forms(w), count) for w, count in told] for told in types]
+        self._told = [[(w.verb, _Forms(w), count) for w, count in told] for told in types]
 
     def score(self, name: _Name, number: int) -> float:
         """How many sentences of a type a name is true of, less where it is as true of others.
 
-        It is true of those with its verb that contain all its words, and of those of other types
-        that give the same name.
+        It is true of those with its verb that contain all its words, a noun behind its preposition,
+        and of those of other types that give the same name.
         """
         verb = name.predicate.partition(" ")[0]
         told = self._told[number]
-        own = sum(count for said, forms, count in told if said == verb and name.words <= forms)
+        own = sum(count for said, forms, count in told if said == verb and forms.have(name))
         others = self._everywhere[name] - self.names[number][name]
         return own * own / max(own + others, 1)
 
@@ -220,15 +220,30 @@ def _told_names(wording: Wording) -> Iterator[tuple[_Name, str]]:
             yield _Name(predicate, tails), f"{predicate} {first} {second}"
 
 
-def _forms(wording: Wording) -> set[str]:
-    """The words of a sentence, as they stand and in their base forms."""
-    wordnet = WordNet.load()
-    found = {wording.verb, wording.object, *wording.words}
-    for match in _WORD.finditer(wording.text):
-        word = match[0].lower()
-        found.update((word, _SAME.get(word, word)))
-        found.update(wordnet.lemmas(word, "n"), wordnet.lemmas(word, "v"))
-    return found
+class _Forms:
+    """The words of a sentence, as they stand and in their base forms, and where they stand."""
+
+    def __init__(self, wording: Wording) -> None:
+        wordnet = WordNet.load()
+        self._all = {wording.verb, wording.object, *wording.words}
+        self._first: dict[str, int] = {}
+        self._last: dict[str, int] = {}
+        for place, match in enumerate(_WORD.finditer(wording.text)):
+            word = match[0].lower()
+            forms = {word, _SAME.get(word, word)}
+            forms.update(wordnet.lemmas(word, "n"), wordnet.lemmas(word, "v"))
+            self._all |= forms
+            for form in forms:
+                self._first.setdefault(form, place)
+                self._last[form] = place
+
+    def have(self, name: _Name) -> bool:
+        """Whether all words of a name are here: "put in dish" is not "put the dish in the rack"."""
+        return name.words <= self._all and all(
+            self._last.get(tail.rpartition(" ")[2], -1) > self._first.get(_preposition(tail), -1)
+            for tail in name.tails
+            if _preposition(tail)
+        )
 
 
 def _preposition(phrase: str) -> str:
