@@ -70,7 +70,8 @@ def learn_weight(
             sums += compared(tables, tables.record, halves[1 - number])
     gain, cost, variance = sums.tolist()
     surely = gain - variance**0.5
-    return float(min(surely / cost, MOST)) if surely > 0 else 0.0
+    # Where both say the same of all gaps, nothing is to be chosen.
+    return float(min(surely / cost, MOST)) if surely > 0 and cost > 0 else 0.0
 
 
 def compared(
