@@ -241,6 +241,11 @@ def test_words_must_be_those_of_the_events():
         learner.fit([["a", "b"]], words=[[("a",)]])
     with pytest.raises(el.InputError, match="words of other narratives"):
         learner.fit([["a", "b"]], words=[])
+    for wrong in ("run", 3, None, [("a", 1)]):
+        with pytest.raises(el.InputError, match=r"narrative 1, event 1: .* no words"):
+            learner.fit([["a"], ["a", "b"]], words=[[("ring",)], [("ring",), wrong]])
+    with pytest.raises(el.InputError, match="words of other narratives"):
+        learner.fit([["a", "b"]], words=3)
     with pytest.raises(el.InputError, match="no sentences"):
         el.StreamLearner().fit([["a"]], words=[[("a",)]])
 

@@ -14,7 +14,7 @@ from elision.learn.answers import ScriptAnswers
 from elision.learn.calibration import learn_calibration
 from elision.learn.held_out import hold_out
 from elision.learn.missing import learn_missing
-from elision.learn.near_words import learn_near_words
+from elision.learn.near_words import learn_near_words, told_words
 from elision.learn.observe import Stage
 from elision.learn.outline import learn_outline
 from elision.learn.sem import told_narratives, vocabulary_of
@@ -131,9 +131,8 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             return self._learn(sample, of=X.narratives)
         narratives = told_narratives(X)
         also = None if heard is None else told_narratives(heard)
-        if words is not None and list(map(len, words)) != list(map(len, narratives)):
-            raise InputError("words of other narratives, expected those of each event")
-        return self._learn(narratives, also, None if words is None else list(words))
+        spoken = None if words is None else told_words(words, list(map(len, narratives)))
+        return self._learn(narratives, also, spoken)
 
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Learn anew from all narratives seen and these; the vocabulary may grow.

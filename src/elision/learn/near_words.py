@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision import _threads
+from elision.errors import InputError
 from elision.values.near_words import NearWords, near
+from elision.values.observations import short
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
+
+_SEVERAL = (list, tuple, set, frozenset)
 
 LEAST_TELLINGS = 2
 """A word counts that so many tellings have."""
@@ -76,6 +80,31 @@ def learn_near_words(
     table, constant = _solved(rows, answers, len(numbers), events)
     share = MOST_SHARE * len(chosen) / (len(chosen) + HALF_SHARE)
     return NearWords(tuple(numbers), table, constant, share)
+
+
+def told_words(
+    words: Sequence[Sequence[Sequence[str]]], lengths: list[int]
+) -> list[Sequence[Sequence[str]]]:
+    """Return the words of the sentence of each event, checked.
+
+    Raises
+    ------
+    InputError
+        If there are not as many as narratives of these lengths have events, or one is no words.
+    """
+    parts = [words, *words] if isinstance(words, _SEVERAL) else [words]
+    if not all(isinstance(one, _SEVERAL) for one in parts) or lengths != list(map(len, words)):
+        raise InputError("words of other narratives, expected those of each event")
+    for number, narrative in enumerate(words):
+        for place, sentence in enumerate(narrative):
+            if not isinstance(sentence, _SEVERAL) or not all(
+                isinstance(word, str) for word in sentence
+            ):
+                raise InputError(
+                    f"{short(sentence)} is no words, expected a list of words",
+                    where=f"narrative {number}, event {place}",
+                )
+    return list(words)
 
 
 def _some(lengths: list[int], random_state: int) -> list[int]:
