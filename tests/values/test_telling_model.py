@@ -186,7 +186,7 @@ def test_the_first_answers_of_a_process_need_numpy_alone(tmp_path):
         "script.next(['hear doorbell'])\n"
         "assert 'numba' not in sys.modules\n"
         "assert 'scipy' not in sys.modules\n"
-        "for _ in range(200):\n"
+        "for _ in range(2000):\n"
         "    again = script.fill(['hear doorbell', None, 'open door'])[0].answers[0].probability\n"
         "assert 'numba' in sys.modules, 'many questions are worth loading compiled code'\n"
         "assert abs(first - again) < 1e-9\n"

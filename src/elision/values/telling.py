@@ -32,8 +32,9 @@ LARGEST_LOGIT = 1e4
 
 
 STEP_WORK = 5_000
-MOST_PLAIN_WORK = 3_000_000
-"""Numbers that numpy goes through before compiled code is loaded, and what a step counts beside."""
+MOST_PLAIN_WORK = 20_000_000
+"""Numbers that numpy goes through before compiled code is loaded, and what a step counts beside. So
+many take a third of the time that loading takes; vague sentences take several million."""
 
 _plain_work = 0
 
