@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 
 import numpy as np
@@ -61,3 +62,50 @@ def test_the_loss_and_its_slope():
         step[k] = 1e-5
         difference = by_hand(*tables, point + step) - by_hand(*tables, point - step)
         np.testing.assert_allclose(slope[k], difference / 2e-5, rtol=1e-6, atol=1e-8)
+
+
+def at(address, shape):
+    """The numbers at an address."""
+    size = math.prod(shape)
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address)).reshape(shape)
+
+
+def test_it_is_the_same_wherever_arrays_lie():
+    """Above all where the loop's own workspace comes to lie right before the array it fills.
+
+    The workspace takes the block that was freed last of its size, so blocks of all sizes are freed,
+    each right before such an array. Blocks lie in a row once those freed earlier are used up.
+    """
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    rng = np.random.default_rng(1)
+    nodes, symbols = 40, 11
+    parent = np.maximum(np.arange(nodes) - 1, 0)
+    event = np.where(parent == np.arange(nodes), symbols - 1, np.arange(nodes) % (symbols - 1))
+    tables = rng.normal(size=(nodes, 1, symbols)), rng.normal(size=(1, 1, symbols))
+    rest = np.zeros((nodes, 1), np.int64), np.arange(nodes) % symbols, np.arange(nodes + 1)
+    weights, after, memory = (
+        rng.normal(size=shape) for shape in [2, (symbols, symbols), (symbols - 1, symbols)]
+    )
+
+    def slope(residual):
+        slopes = np.zeros(2), np.zeros_like(after), np.zeros_like(memory)
+        row_of, outcome, first = rest
+        loss = loss_and_slope(
+            parent, event, FADE, row_of, *tables, outcome, first, np.ones(nodes), weights, after,
+            memory, np.zeros((nodes, symbols)), residual, *slopes,
+        )  # fmt: skip
+        return loss, *np.concatenate([part.ravel() for part in slopes])
+
+    wanted = slope(np.empty((nodes, symbols)))
+    size = 8 * nodes * symbols
+    used = [libc.malloc(each) for each in (size, *range(16, 400, 16)) for _ in range(3000)]
+    for each in range(16, 400, 16):
+        used += [libc.malloc(each) for _ in range(8)]
+        before, array = libc.malloc(each), libc.malloc(size)
+        libc.free(before)
+        assert slope(at(array, (nodes, symbols))) == wanted
+        used.append(array)
+    for address in used:
+        libc.free(address)

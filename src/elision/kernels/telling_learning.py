@@ -80,10 +80,11 @@ def loss_and_slope(
         largest = z[0]
         for e in range(1, symbols):
             largest = max(largest, z[e])
-        total = 0.0
         for e in range(symbols):
             here[e] = math.exp(z[e] - largest)
-            total += here[e]
+        total = 0.0
+        for e in range(symbols):  # by itself: in a loop that also writes, the order of a sum would
+            total += here[e]  # depend on how near in memory the two arrays lie
         loss += total_weight * (largest + math.log(total))
         scale = total_weight / total
         for e in range(symbols):
