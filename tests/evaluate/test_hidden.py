@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score
 from typer.testing import CliRunner
 
 import elision as el
-from elision.cli.app import app
+from elision.cli.entry import app
 from elision.evaluate import bench, methods, report, tables, together
 from elision.evaluate.cloze import (
     LEAST_PROBABILITY,

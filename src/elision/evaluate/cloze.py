@@ -90,8 +90,9 @@ class Task:
     there is no gap and one answer a narrative. Of hidden events the answers are rows of narrative,
     place and event, a place being the number of events told before it. Where the next event is
     asked, ``gaps`` has beginnings, and the number of events stands for the end. Of sentences,
-    ``heard`` are the gaps once more with the weights of the types that each sentence may tell, for
-    methods that take them; a sentence is weighed by itself. ``train_heard`` are the narratives of
+    ``heard`` are the gaps once more with the words of each sentence and the weights of the types
+    that it may tell, for methods that take them; a sentence is weighed by itself, and
+    ``test_heard`` has all of them, also those taken out. ``train_heard`` are the narratives of
     ``train`` with the type of each sentence by itself, for methods that learn how tellings are
     heard; ``train_words`` are the words of the sentences of ``train``, for methods that go by them.
     """
@@ -104,6 +105,7 @@ class Task:
     answers: NDArray[np.int64]
     name: str = "one"
     heard: list[list[Observation]] | None = None
+    test_heard: list[list[HeardSentence]] | None = None
     train_heard: list[tuple[str, ...]] | None = None
     train_words: list[list[tuple[str, ...]]] | None = None
 
@@ -207,14 +209,19 @@ def make_text_task(
     )
     task = _task(told, asked, vocabulary, domain.domains[0], seed)
     known = set(vocabulary)
-    heard: list[list[Observation]] = [
-        [
-            None if event is None else one.among(known)
-            for event, one in zip(gap, weights, strict=True)
-        ]
-        for gap, weights in zip(task.gaps, weighed, strict=True)
+    test_heard = [[one.among(known) for one in weights] for weights in weighed]
+    task = replace(task, test_heard=test_heard, train_heard=told_heard, train_words=words)
+    return replace(task, heard=_heard(task, task.gaps))
+
+
+def _heard(task: Task, gaps: Sequence[Sequence[str | None]]) -> list[list[Observation]] | None:
+    """The gaps of each test narrative with what was heard for names."""
+    if task.test_heard is None:
+        return None
+    return [
+        [None if event is None else one for event, one in zip(gap, whole, strict=True)]
+        for gap, whole in zip(gaps, task.test_heard, strict=True)
     ]
-    return replace(task, heard=heard, train_heard=told_heard, train_words=words)
 
 
 def _mapped(extractor: Any, steps: Sequence[str], domain: str) -> list[tuple[str, HeardSentence]]:
@@ -274,8 +281,12 @@ def other_task(task: Task, name: str) -> Task:
     if name == task.name:
         return task
     if name == "anywhere":
-        seen: list[list[str | None]] = [[e for e in gap if e is not None] for gap in task.gaps]
-        return replace(task, gaps=seen, name=name, heard=None)
+        return replace(
+            task,
+            gaps=[_told(gap) for gap in task.gaps],
+            name=name,
+            heard=None if task.heard is None else [_told(gap) for gap in task.heard],
+        )
     whole = [
         [task.events[answer] if event is None else event for event in gap]
         for gap, answer in zip(task.gaps, task.answers.tolist(), strict=True)
@@ -290,7 +301,11 @@ def other_task(task: Task, name: str) -> Task:
         rng.choice(len(one), min(count, len(one) - 1), replace=False).tolist() for one in whole
     ]
     gaps, answers = _removed(whole, places, task.events)
-    return replace(task, gaps=gaps, answers=answers, name=name, heard=None)
+    return replace(task, gaps=gaps, answers=answers, name=name, heard=_heard(task, gaps))
+
+
+def _told(gap: Sequence[Any]) -> list[Any]:
+    return [item for item in gap if item is not None]
 
 
 def _hidden(task: Task, whole: Sequence[Sequence[str]]) -> Task:
@@ -300,8 +315,9 @@ def _hidden(task: Task, whole: Sequence[Sequence[str]]) -> Task:
         [task.seed, zlib.crc32(task.domain.encode()), zlib.crc32(b"hidden")]
     )
     seen: list[list[str | None]] = []
+    heard: list[list[Observation]] = []
     answers: set[tuple[int, int, int]] = set()  # of equal events at one place, one is to be found
-    for narrative in whole:
+    for index, narrative in enumerate(whole):
         hidden = rng.random(len(narrative)) < HIDDEN_SHARE
         if hidden.any() and not hidden.all():
             told: list[str | None] = []
@@ -311,8 +327,12 @@ def _hidden(task: Task, whole: Sequence[Sequence[str]]) -> Task:
                 else:
                     told.append(event)
             seen.append(told)
+            if task.test_heard is not None:
+                pairs = zip(task.test_heard[index], hidden.tolist(), strict=True)
+                heard.append([one for one, out in pairs if not out])
     found = np.array(sorted(answers), np.int64).reshape(-1, 3)
-    return replace(task, gaps=seen, answers=found, name="hidden", heard=None)
+    words = None if task.test_heard is None else heard
+    return replace(task, gaps=seen, answers=found, name="hidden", heard=words)
 
 
 def _beginnings(task: Task, whole: Sequence[Sequence[str]]) -> Task:
@@ -324,8 +344,11 @@ def _beginnings(task: Task, whole: Sequence[Sequence[str]]) -> Task:
     answers = [
         answer for one in whole for answer in (*(number[event] for event in one), len(number))
     ]
+    heard: list[list[Observation]] | None = None
+    if task.test_heard is not None:
+        heard = [list(one[:place]) for one in task.test_heard for place in range(len(one) + 1)]
     answered = np.array(answers, np.int64)
-    return replace(task, gaps=seen, answers=answered, name="next", heard=None)
+    return replace(task, gaps=seen, answers=answered, name="next", heard=heard)
 
 
 def check_tasks(names: Sequence[str]) -> tuple[str, ...]:
@@ -360,7 +383,7 @@ def measure_learned(filler: Filler, task: Task, seconds: float = 0.0) -> Outcome
     """Let a method that has learned, in so many seconds, answer, and judge its answers."""
     start = time.perf_counter()
     if task.name == "hidden":
-        hidden = filler.predict_hidden(task.gaps)
+        hidden = filler.predict_hidden(_asked(filler, task))
         return judge_hidden(hidden, task, seconds + time.perf_counter() - start)
     found = answer(filler, task)
     return judge(found, task.answers, seconds + time.perf_counter() - start)
@@ -368,24 +391,35 @@ def measure_learned(filler: Filler, task: Task, seconds: float = 0.0) -> Outcome
 
 def answer(filler: Filler, task: Task) -> NDArray[np.float64]:
     """What a method that has learned answers, a row for each removed or next event."""
+    asked = _asked(filler, task)
     if task.name == "one":
-        weighs = task.heard is not None and isinstance(filler, ScriptAnswers)
-        return filler.predict_gap(task.heard if weighs else task.gaps)
+        return filler.predict_gap(asked)
     if task.name == "anywhere":
-        return filler.predict_anywhere(task.gaps)
+        return filler.predict_anywhere(asked)
     if task.name == "next":
-        return _after_each(filler, task)
-    return np.concatenate(filler.predict_gaps(task.gaps))
+        return _after_each(filler, asked, len(task.events))
+    return np.concatenate(filler.predict_gaps(asked))
 
 
-def _after_each(filler: Filler, task: Task) -> NDArray[np.float64]:
+def _asked(filler: Filler, task: Task) -> Sequence[Sequence[Observation]]:
+    """What is asked: sentences as heard, if they are such and the method takes them."""
+    if task.heard is not None and isinstance(filler, ScriptAnswers):
+        return task.heard
+    return task.gaps
+
+
+def _after_each(
+    filler: Filler, beginnings: Sequence[Sequence[Observation]], events: int
+) -> NDArray[np.float64]:
     """Beginnings that several narratives share are asked once."""
-    row = {beginning: k for k, beginning in enumerate(dict.fromkeys(map(tuple, task.gaps)))}
-    found = filler.predict_next([list(beginning) for beginning in row])
-    if found.shape != (len(row), len(task.events) + 1):
-        expected = f"{len(row)} beginnings and {len(task.events)} events"
+    keys = [tuple(e if isinstance(e, str) else id(e) for e in one) for one in beginnings]
+    different = dict(zip(keys, beginnings, strict=True))
+    row = {key: k for k, key in enumerate(different)}
+    found = filler.predict_next([list(one) for one in different.values()])
+    if found.shape != (len(row), events + 1):
+        expected = f"{len(row)} beginnings and {events} events"
         raise InputError(f"answers of shape {found.shape} for {expected}")
-    return np.asarray(found[[row[tuple(beginning)] for beginning in task.gaps]])
+    return np.asarray(found[[row[key] for key in keys]])
 
 
 def judge_hidden(

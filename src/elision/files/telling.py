@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from elision.errors import FileFormatError, ScriptError
-from elision.values.near_words import NearWords
+from elision.values.near_words import NearWords, WordChances
 from elision.values.telling import Calibration, Chain, Missing, TellingModel
 from elision.values.telling_kinds import Kinds
 
@@ -42,11 +43,15 @@ class PackedKinds(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PackedWords(msgspec.Struct, forbid_unknown_fields=True):
-    """What words around a gap say: arrays as bytes, little-endian, float16."""
+    """What words say of a gap around which they are told: arrays as bytes, little-endian, float16.
+
+    The two of ``ahead`` are of what comes next.
+    """
 
     words: list[str]
     table: bytes
     constant: bytes
+    ahead: tuple[bytes, bytes]
     share: float
 
 
@@ -85,12 +90,14 @@ def pack(model: TellingModel) -> PackedTelling:
         of, share = model.kinds.of.astype("<i4"), model.kinds.share.astype("<f4")
         packed.kinds = PackedKinds(of.tobytes(), share.tobytes())
     if model.near_words is not None:
-        near = model.near_words
-        table, constant = near.table.astype("<f2"), near.constant.astype("<f2")
-        packed.near_words = PackedWords(
-            list(near.words), table.tobytes(), constant.tobytes(), near.share
-        )
+        around, ahead = map(_packed_chances, model.near_words)
+        first = model.near_words.around
+        packed.near_words = PackedWords(list(first.words), *around, ahead, first.share)
     return packed
+
+
+def _packed_chances(chances: WordChances) -> tuple[bytes, bytes]:
+    return chances.table.astype("<f2").tobytes(), chances.constant.astype("<f2").tobytes()
 
 
 def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingModel:
@@ -129,13 +136,18 @@ def _near_words(
 ) -> NearWords | None:
     if isinstance(packed, msgspec.UnsetType):
         return None
-    table, constant = (
-        _array(one, "<f2", where).astype(float) for one in (packed.table, packed.constant)
-    )
-    if table.size != 2 * len(packed.words) * events:
-        raise FileFormatError("damaged script file: words and their table do not fit", where=where)
+    words = tuple(packed.words)
+
+    def chances(arrays: tuple[bytes, bytes], sides: int, outcomes: int) -> WordChances:
+        table, constant = (_array(one, "<f2", where).astype(float) for one in arrays)
+        shape = (sides, len(words), outcomes)
+        if table.size != math.prod(shape):
+            problem = "damaged script file: words and their table do not fit"
+            raise FileFormatError(problem, where=where)
+        return WordChances(words, table.reshape(shape), constant, packed.share)
+
     return NearWords(
-        tuple(packed.words), table.reshape(2, len(packed.words), events), constant, packed.share
+        chances((packed.table, packed.constant), 2, events), chances(packed.ahead, 1, events + 1)
     )
 
 

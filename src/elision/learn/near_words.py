@@ -1,8 +1,8 @@
-"""Learning what the words around a gap say of the event in it: logistic regression.
+"""Learning what words say of the event in a gap, and of what comes next: logistic regression.
 
 Every sentence of every telling is left out in turn, and its event is to be guessed by the words of
-the others; see `elision.values.near_words` for the model. Weights have normal priors and are found
-by L-BFGS.
+the others; then what follows each beginning by its words. See `elision.values.near_words` for the
+model. Weights have normal priors and are found by L-BFGS.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from elision import _threads
 from elision.errors import InputError
-from elision.values.near_words import NearWords, near
+from elision.values.near_words import NearWords, WordChances, near
 from elision.values.observations import short
 
 if TYPE_CHECKING:
@@ -64,8 +64,10 @@ def learn_near_words(
     >>> told = [(0, 1), (0, 2)] * 5
     >>> words = [[("ring", "loud"), ("run",)], [("ring",), ("walk",)]] * 5
     >>> model = learn_near_words(told, words, 3)
-    >>> int(model.log_chances([("ring", "loud"), None], 1).argmax())
+    >>> int(model.around.log_chances([("ring", "loud"), None], 1).argmax())
     1
+    >>> int(model.ahead.log_chances([("ring",), ("walk",)], 2).argmax())  # the end
+    3
     """
     if not 2 <= events <= MOST_EVENTS:
         return None
@@ -75,11 +77,20 @@ def learn_near_words(
     if not often:
         return None
     numbers = {word: number for number, word in enumerate(sorted(often))}
-    rows = [near(words[k], place, numbers) for k in chosen for place in range(len(words[k]))]
-    answers = np.array([event for k in chosen for event in narratives[k]], np.int64)
-    table, constant = _solved(rows, answers, len(numbers), events)
     share = MOST_SHARE * len(chosen) / (len(chosen) + HALF_SHARE)
-    return NearWords(tuple(numbers), table, constant, share)
+    around, inside, ahead, following = [], [], [], []
+    for k in chosen:
+        for place, event in enumerate((*narratives[k], events)):  # the last one is the end
+            ahead.append(near(words[k][:place], place, numbers))
+            following.append(event)
+            if event != events:
+                around.append(near(words[k], place, numbers))
+                inside.append(event)
+    known, count = tuple(numbers), len(numbers)
+    return NearWords(
+        WordChances(known, *_solved(around, inside, (2, count, events)), share),
+        WordChances(known, *_solved(ahead, following, (1, count, events + 1)), share),
+    )
 
 
 def told_words(
@@ -117,21 +128,23 @@ def _some(lengths: list[int], random_state: int) -> list[int]:
 
 
 def _solved(
-    rows: list[list[tuple[int, int, float]]], answers: NDArray[np.int64], words: int, events: int
+    rows: list[list[tuple[int, int, float]]], answers: list[int], shape: tuple[int, int, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Table of this shape and constant."""
     from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
     from scipy.sparse import csr_array  # noqa: PLC0415
 
+    sides, words, events = shape
     ends = np.cumsum([0, *map(len, rows)])
     column = [side * words + number for row in rows for side, number, _ in row]
     strength = [value for row in rows for _, _, value in row]
-    features = csr_array((strength, column, ends), shape=(len(rows), 2 * words))
+    features = csr_array((strength, column, ends), shape=(len(rows), sides * words))
     turned = features.T.tocsr()
     each = np.arange(len(rows))
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         _threads.check_stopped()  # Ctrl-C is not for threads
-        whole = point.reshape(2 * words + 1, events)
+        whole = point.reshape(sides * words + 1, events)
         table, constant = whole[:-1], whole[-1]
         logit = features @ table + constant
         logit -= logit.max(axis=1, keepdims=True)
@@ -147,8 +160,7 @@ def _solved(
         slope[-1] = chance.sum(axis=0) + CONSTANT_PRECISION * constant
         return value, slope.ravel()
 
-    start = np.zeros((2 * words + 1) * events)
+    start = np.zeros((sides * words + 1) * events)
     options = {"maxiter": MOST_STEPS, "ftol": LEAST_GAIN}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
-    table = found[: 2 * words * events].reshape(2, words, events)
-    return table, found[2 * words * events :]
+    return found[:-events].reshape(shape), found[-events:]

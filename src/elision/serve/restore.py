@@ -17,6 +17,8 @@ from elision.ask.engine.filters import first_filter
 from elision.ask.engine.unfinished import passed_by_now
 from elision.ask.heard import name_of
 from elision.ask.restoring import gained, left_out
+from elision.ask.telling.ahead import going_by_words
+from elision.ask.telling.slots import softmax
 from elision.errors import InputError
 from elision.serve import messages
 from elision.serve.lines import understood, worded
@@ -85,7 +87,7 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
     )
     gaps = _gaps(left, len(lines))
     now = _steps(left, told, steps)
-    following, ended = ([], 1.0) if finished else _next(held.script, assumed, asking.top)
+    following, ended = ([], 1.0) if finished else _next(held, told, assumed, asking.top)
     return messages.Restored(
         lines=lines,
         gaps=gaps,
@@ -230,15 +232,19 @@ def _steps(
 
 
 def _next(
-    script: Script, names: Sequence[str | None], top: int
+    held: Held, told: Sequence[Said], names: Sequence[str | None], top: int
 ) -> tuple[list[messages.Answer], float]:
     """What is told next, and the probability that nothing is."""
+    script = held.script
     number = {event: o for o, event in enumerate(script.events)}
     state = first_filter(script)
     for name in names:
         if name is not None:
             state = state.tell(number[name])
-    chances = np.exp(state.next_log_probs())
+    ahead = state.next_log_probs()[None]
+    if script.telling is not None:
+        ahead = going_by_words(script.telling, [_clear(held, one) for one in told], ahead)
+    (chances,) = softmax(ahead)
     order = np.argsort(-chances[:-1], kind="stable")[:top].tolist()
     found = [messages.Answer(script.events[o], float(chances[o])) for o in order]
     return found, float(chances[-1])

@@ -1,19 +1,20 @@
-"""What the words of the sentences around a gap say of the event in it.
+"""What the words of the sentences around a gap say of the event in it, or of what comes next.
 
 Event types are a summary of sentences, and words say more: who "pours the batter" has mixed it.
 With the words of the sentences told before and after a gap, the nearer the more,
 
     log P(e | words) = constant[e] + sum over sides and words of fade^(d-1) table[side, word, e] - Z
 
-where d is how far the nearest sentence on that side with the word is from the gap. The answer of a
-telling model and this one are pooled in their logarithms, see `NearWords.pooled`.
+where d is how far the nearest sentence on that side with the word is from the gap. What comes next
+is asked likewise, with one side only, and the end among the events. The answer of a telling model
+and this one are pooled in their logarithms, see `WordChances.pooled`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -36,15 +37,15 @@ LARGEST = 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class NearWords:
-    """A distribution over events in a gap, given the words around it.
+class WordChances:
+    """A distribution over events at a place of a telling, given the words around it.
 
     Attributes
     ----------
     words
         The words that count, in order.
     table
-        (2, words, events): what each says before the gap, and after it.
+        (sides, words, events): what each says before the place, and after it if there are two.
     constant
         (events,): what holds whatever the words are.
     share
@@ -69,7 +70,7 @@ class NearWords:
         object.__setattr__(self, "share", float(self.share))
         if not 0 <= self.share <= 1:
             raise ScriptError(f"near words: share is {self.share}, expected 0 to 1")
-        shape = (2, len(self.words), self.constant.size)
+        shape = (len(self.table), len(self.words), self.constant.size)
         if self.constant.ndim != 1 or self.table.shape != shape:
             raise ScriptError(f"near words: table is {self.table.shape}, expected {shape}")
         if any(a >= b for a, b in zip(self.words, self.words[1:], strict=False)):
@@ -90,11 +91,11 @@ class NearWords:
         told
             The words of each sentence; None for a gap.
         place
-            The gap.
+            The gap, or how many sentences there are where what comes next is asked.
 
         Examples
         --------
-        >>> model = NearWords(("bell",), [[[0, 2]], [[1, 0]]], [0, 0], 0.4)
+        >>> model = WordChances(("bell",), [[[0, 2]], [[1, 0]]], [0, 0], 0.4)
         >>> np.exp(model.log_chances([("bell",), None], 1)).round(2).tolist()
         [0.12, 0.88]
         """
@@ -107,18 +108,22 @@ class NearWords:
     def pooled(
         self, log_chances: NDArray[np.float64], told: Sequence[Collection[str] | None], place: int
     ) -> NDArray[np.float64]:
-        """The telling model's log-probabilities in a gap and those of the words, up to a constant.
+        """The telling model's log-probabilities and those of the words, up to a constant.
 
         P(e) is proportional to P(e | events)^(1 - YIELDED share) P(e | words)^share.
         """
-        by_words = self.share * self.log_chances(told, place)
-        return np.asarray((1 - YIELDED * self.share) * log_chances + by_words)
+        return self.weighed(log_chances, self.log_chances(told, place))
 
-    def same(self, other: NearWords | None) -> bool:
+    def weighed(
+        self, log_chances: NDArray[np.float64], by_words: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The same of what words say already."""
+        return np.asarray((1 - YIELDED * self.share) * log_chances + self.share * by_words)
+
+    def same(self, other: WordChances) -> bool:
         """Whether all words and numbers are the same."""
         return (
-            other is not None
-            and self.words == other.words
+            self.words == other.words
             and self.share == other.share
             and np.array_equal(self.table, other.table)
             and np.array_equal(self.constant, other.constant)
@@ -126,7 +131,18 @@ class NearWords:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy and pickle by making it anew: arrays would come back writable."""
-        return NearWords, (self.words, self.table, self.constant, self.share)
+        return WordChances, (self.words, self.table, self.constant, self.share)
+
+
+class NearWords(NamedTuple):
+    """What words say of a gap they are around, and of what comes next, the end being the last."""
+
+    around: WordChances
+    ahead: WordChances
+
+    def same(self, other: NearWords | None) -> bool:
+        """Whether all words and numbers are the same."""
+        return other is not None and self.around.same(other.around) and self.ahead.same(other.ahead)
 
 
 def near(

@@ -217,7 +217,7 @@ class TellingModel:
     kinds
         Which kind each event is of, if the chains speak of kinds that several events share.
     near_words
-        What the words of sentences around a gap say of the event in it.
+        What the words of sentences say of the event in a gap between them, or after them.
     """
 
     def __init__(
@@ -232,8 +232,10 @@ class TellingModel:
         near_words: NearWords | None = None,
     ) -> None:
         self._events = tuple(events)
-        if near_words is not None and near_words.constant.size != len(self._events):
-            raise ScriptError(f"telling model: near words of {near_words.constant.size} events")
+        if near_words is not None:
+            sizes = near_words.around.constant.size, near_words.ahead.constant.size - 1
+            if set(sizes) != {len(self._events)}:
+                raise ScriptError(f"telling model: near words of {sizes} events")
         if kinds is not None and len(kinds.of) != len(self._events):
             raise ScriptError(f"telling model: kinds of {len(kinds.of)} events")
         number = len(self._events) if kinds is None else kinds.number
@@ -279,7 +281,7 @@ class TellingModel:
 
     @property
     def near_words(self) -> NearWords | None:
-        """What the words around a gap say of the event in it, if it was learned from sentences."""
+        """What words say of gaps and of what comes next, if it was learned from sentences."""
         return self._near_words
 
     def with_missing(self, missing: Missing | None) -> TellingModel:
@@ -291,7 +293,7 @@ class TellingModel:
         return self._with(calibration=calibration)
 
     def with_near_words(self, near_words: NearWords | None) -> TellingModel:
-        """Return the same model with other words around gaps."""
+        """Return the same model with other words."""
         return self._with(near_words=near_words)
 
     def _with(self, **changed: Any) -> TellingModel:

@@ -14,9 +14,10 @@ from elision.ask.heard import check_top, hear, hear_all, single
 from elision.ask.sample import check_drawing, condition
 from elision.ask.telling.slots import Sketch, model_of, sketch
 from elision.errors import InputError
+from elision.values.observations import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,8 +73,10 @@ def following(
     log_prob = _log_sum(np.array([one.log_prob for one in going]))
     rows: list[NDArray[np.float64]] = []
     ended = 0.0
-    for _ in range(steps):
+    for step in range(steps):
         ahead = np.array([one.log_prob + model.next_log_probs(one.told) for one in going])
+        if step == 0:
+            ahead = going_by_words(model, items, ahead)
         total = np.exp(ahead - _log_sum(ahead)).sum(axis=0) * (1 - ended)
         ended += float(total[-1])
         rows.append(np.append(total[:-1], ended))
@@ -133,12 +136,37 @@ def chances_next(script: Script, narratives: list[list[Observation]]) -> NDArray
 
     def work(k: int) -> None:
         begun = beginnings(model, sketch(model, narratives[k], narrative=k))
-        total = _log_sum(np.array([one.log_prob for one in begun]))
-        for one in begun:
-            result[k] += np.exp(one.log_prob - total + model.next_log_probs(one.told))
+        ahead = np.array([one.log_prob + model.next_log_probs(one.told) for one in begun])
+        ahead = going_by_words(model, narratives[k], ahead)
+        result[k] = np.exp(ahead - _log_sum(ahead)).sum(axis=0)
 
     _threads.run(work, range(len(narratives)))
     return result
+
+
+def going_by_words(
+    model: TellingModel, items: Sequence[object], ahead: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Let the words of a beginning have their say in what comes next, if it is told in sentences.
+
+    Parameters
+    ----------
+    ahead
+        Log-probability of each beginning that may have been told with each event after it, and
+        with the end, which is last.
+
+    Returns
+    -------
+    The same, up to a constant, with each event as likely as its words and the model make it.
+    """
+    words = None if model.near_words is None else words_of(items)
+    if model.near_words is None or words is None:
+        return ahead
+    known = np.logaddexp.reduce(ahead, axis=0)
+    pooled = model.near_words.ahead.pooled(known - _log_sum(known), words, len(words))
+    change = np.zeros_like(known)
+    np.subtract(pooled, known, where=known > -np.inf, out=change)
+    return np.asarray(ahead + change)
 
 
 def log_probs(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elision.ask.anywhere import Anywhere
     from elision.ask.heard import Heard, Item
     from elision.ask.stretch import Stretch
-    from elision.values.near_words import NearWords
+    from elision.values.near_words import WordChances
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
     from elision.values.telling import TellingModel
@@ -121,14 +121,12 @@ def chances_of_gaps(
     answers = cast("list[NDArray[np.float64]]", found)
     if model.near_words is None:
         return answers
-    return [
-        _by_words(model.near_words, one.items, rows)
-        for one, rows in zip(heard, answers, strict=True)
-    ]
+    around = model.near_words.around
+    return [_by_words(around, one.items, rows) for one, rows in zip(heard, answers, strict=True)]
 
 
 def _by_words(
-    model: NearWords, items: Sequence[object], chances: NDArray[np.float64]
+    model: WordChances, items: Sequence[object], chances: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Let the words around each gap have their say, where the narrative was told in sentences."""
     words = words_of(items)
@@ -177,6 +175,12 @@ def fill_joint(
     columns = [k for k, slot in enumerate(sketched.slots) if slot.index in set(gaps)]
     fillings, row = np.unique(found.choices[:, columns], axis=0, return_inverse=True)
     shares = np.bincount(row.ravel(), found.shares, len(fillings))
+    words = None if model.near_words is None else words_of(heard.items)
+    if model.near_words is not None and words is not None:
+        around = model.near_words.around
+        said = np.array([around.log_chances(words, gap) for gap in gaps])
+        by_words = np.take_along_axis(said, fillings.T, axis=1).sum(axis=0)
+        shares = softmax(around.weighed(np.log(shares), by_words)[None])[0]
     order = np.argsort(-shares, kind="stable")[: top or DEFAULT_TOP].tolist()
     return Joint(
         tuple(heard.positions[index] for index in gaps),
@@ -206,11 +210,23 @@ def fill_anywhere(
 def chances_anywhere(
     script: Script, items: list[Observation], allowed: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Probability that each event is missing at each place, (events told + 1, events)."""
+    """Probability that each event is missing at each place, (events told + 1, events).
+
+    Of what is told in sentences the words around a place say which event it lacks, if it does.
+    """
     model = model_of(script)
     odds = over_openings(model, items)
     odds[:, ~allowed] = -np.inf
-    return softmax(odds.ravel()).reshape(odds.shape)
+    chances = softmax(odds.ravel()).reshape(odds.shape)
+    words = None if model.near_words is None else words_of(items)
+    if model.near_words is None or words is None:
+        return chances
+    around = model.near_words.around
+    rows = [
+        around.pooled(row, [*words[:place], None, *words[place:]], place)
+        for place, row in enumerate(odds)
+    ]
+    return np.asarray(chances.sum(axis=1, keepdims=True) * softmax(np.array(rows)))
 
 
 def over_openings(model: TellingModel, items: list[Observation]) -> NDArray[np.float64]:
