@@ -78,6 +78,8 @@ def test_a_script_with_outline_and_telling_model(version):
         told = [one and HeardSentence({" ".join(one): 1.0}, one) for one in words]
         fillings = found.fill(told)[0].answers
         assert [[one.event, one.probability] for one in fillings] == close(said["sentences"])
+        following = found.next([one for one in told if one])
+        assert [[one.event, one.probability] for one in following.answers] == close(said["ahead"])
 
 
 def test_a_library():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import elision as el
 from elision.ask.heard import hear
 from elision.ask.sentences import parts
+from elision.ask.telling.gaps import said_by_words
 from elision.files.script import dumps, loads
 from elision.learn import near_words
 from elision.learn.near_words import learn_near_words
@@ -267,6 +268,30 @@ def test_what_is_missing_anywhere_goes_by_words_too(script):
     np.testing.assert_allclose(with_words, [asked[e] for e in script.events], rtol=1e-9)
 
 
+def test_what_is_missing_goes_by_words_too(script):
+    told = ["the bell rang", "open the red door"]
+    for record in (told, [*told[:1], ...]):
+        both, bare = (
+            one.missing(record, min_probability=0) for one in (script, without_words(script))
+        )
+        assert both != bare
+        assert all(0 <= one.probability <= 1 for place in both.places for one in place)
+    items = hear(script, told).items
+    model = script.telling
+    odds = model.insertions(np.array([script.events.index(max(one, key=one.get)) for one in items]))
+    found = said_by_words(
+        model, [HeardSentence({max(one, key=one.get): 1.0}, one.words) for one in items], odds
+    )
+    places = np.exp(odds).sum(axis=1)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), places, rtol=1e-9)
+    words = [one.words for one in items]
+    for place, row in enumerate(odds):
+        near = model.near_words.around
+        pooled = np.exp(near.pooled(row, [*words[:place], None, *words[place:]], place))
+        share = np.exp(found[place]) / places[place]
+        np.testing.assert_allclose(share, pooled / pooled.sum(), rtol=1e-9)
+
+
 def test_names_of_events_say_no_words(script):
     name, bare = script.events[0], without_words(script)
     for told in ([name, None], [name, None, "open the red door"], [None]):
@@ -274,6 +299,7 @@ def test_names_of_events_say_no_words(script):
         assert script.fill(told, joint=True) == bare.fill(told, joint=True)
     for told in ([name], [name, "open the red door"], []):
         assert script.next(told) == bare.next(told)
+        assert script.missing(told, min_probability=0) == bare.missing(told, min_probability=0)
         assert script.fill(told, anywhere=True) == bare.fill(told, anywhere=True)
 
 

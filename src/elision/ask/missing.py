@@ -13,6 +13,7 @@ import numpy as np
 from elision import _html, ask
 from elision.ask.engine.checks import probability
 from elision.ask.heard import hear, name_of, single
+from elision.values.observations import beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -174,7 +175,7 @@ def found_missing(
     held: list[Observation] = list(items)
     while chances.max(initial=0.0) > PROBABLE and len(held) < 2 * len(items) + len(script.events):
         for place, event in _put_in(chances):
-            held.insert(place, script.events[event])
+            held[place:place] = beside(items, [script.events[event]])
             one = Restored(script.events[event], False, float(chances[place, event]))
             restored.insert(place, one)
         chances = weighed(held)

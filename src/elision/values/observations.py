@@ -73,6 +73,19 @@ def words_of(items: Iterable[object]) -> list[tuple[str, ...] | None] | None:
     return found if any(found) else None
 
 
+def beside(items: Iterable[object], events: Iterable[str]) -> list[Observation]:
+    """Return events to be put among the items of a telling: sentences without words, if among such.
+
+    >>> beside([HeardSentence({"open": 1.0}, ("open", "door"))], ["close"])
+    [{'close': 1.0}]
+    >>> beside(["open"], ["close"])
+    ['close']
+    """
+    if words_of(items) is None:
+        return [*events]
+    return [HeardSentence({event: 1.0}) for event in events]
+
+
 def surely(item: Observation) -> Observation:
     """Return an item that is one event rather than not as that event, and any other as it was.
 

@@ -210,23 +210,31 @@ def fill_anywhere(
 def chances_anywhere(
     script: Script, items: list[Observation], allowed: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Probability that each event is missing at each place, (events told + 1, events).
-
-    Of what is told in sentences the words around a place say which event it lacks, if it does.
-    """
+    """Probability that each event is missing at each place, (events told + 1, events)."""
     model = model_of(script)
     odds = over_openings(model, items)
     odds[:, ~allowed] = -np.inf
-    chances = softmax(odds.ravel()).reshape(odds.shape)
+    return softmax(said_by_words(model, items, odds).ravel()).reshape(odds.shape)
+
+
+def said_by_words(
+    model: TellingModel, items: list[Observation], odds: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Log-odds of insertions into a telling, where it is told in sentences by their words, too.
+
+    Words say which event a place lacks, if it lacks one. Whether it does stays as it was.
+    """
     words = None if model.near_words is None else words_of(items)
     if model.near_words is None or words is None:
-        return chances
+        return odds
     around = model.near_words.around
-    rows = [
+    pooled = [
         around.pooled(row, [*words[:place], None, *words[place:]], place)
         for place, row in enumerate(odds)
     ]
-    return np.asarray(chances.sum(axis=1, keepdims=True) * softmax(np.array(rows)))
+    with np.errstate(divide="ignore"):  # events that are excluded stay impossible
+        shares = np.log(softmax(np.array(pooled)))
+    return np.asarray(shares + np.logaddexp.reduce(odds, axis=1)[:, None])
 
 
 def over_openings(model: TellingModel, items: list[Observation]) -> NDArray[np.float64]:

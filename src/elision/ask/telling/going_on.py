@@ -27,10 +27,10 @@ MOST_READ = 1_000_000
 
 def continuations(
     model: TellingModel, items: Sequence[Observation]
-) -> list[tuple[list[Observation], float]]:
-    """Draw whole tellings that begin like this, the different ones with their shares.
+) -> list[tuple[list[str], float]]:
+    """Draw how a telling that begins like this goes on, the different ways with their shares.
 
-    The same beginning has the same continuations. Open places of it stay open.
+    The same beginning has the same continuations.
     """
     rng = np.random.default_rng(0)
     begun = beginnings(model, sketch(model, items))
@@ -43,6 +43,5 @@ def continuations(
         rest = tuple(whole[len(items) :].tolist())
         found[rest] = found.get(rest, 0) + 1
     return [
-        ([*items, *(model.events[event] for event in rest)], count / number)
-        for rest, count in found.items()
+        ([model.events[event] for event in rest], count / number) for rest, count in found.items()
     ]

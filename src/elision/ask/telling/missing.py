@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.ask.missing import found_missing
-from elision.ask.telling.gaps import over_openings
+from elision.ask.telling.gaps import over_openings, said_by_words
 from elision.ask.telling.going_on import continuations
 from elision.ask.telling.slots import model_of
+from elision.values.observations import beside
 from elision.values.telling import Missing
 
 if TYPE_CHECKING:
@@ -78,22 +79,25 @@ def _chances_so_far(script: Script, items: list[Observation]) -> NDArray[np.floa
     """Probability that each event is missing at each place of a beginning."""
     model = model_of(script)
     result = np.zeros((len(items) + 1, len(model.events)))
-    for whole, share in continuations(model, items):
-        result += share * _chances(model, whole)[: len(result)]
+    for rest, share in continuations(model, items):
+        result += share * _chances(model, [*items, *beside(items, rest)])[: len(result)]
     return result
 
 
 def _chances(model: TellingModel, items: list[Observation]) -> NDArray[np.float64]:
-    odds = over_openings(model, items)
     learned = model.missing
     if learned is None:
-        return np.zeros_like(odds)
+        return np.zeros((len(items) + 1, len(model.events)))
+
+    def odds(told: list[Observation]) -> NDArray[np.float64]:
+        return log_odds(learned, said_by_words(model, told, over_openings(model, told)))
+
+    each = beside(items, model.events)
 
     def put_in(place: int, event: int) -> NDArray[np.float64]:
-        told = [*items[:place], model.events[event], *items[place:]]
-        return log_odds(learned, over_openings(model, told))
+        return odds([*items[:place], each[event], *items[place:]])
 
-    return agreed(log_odds(learned, odds), put_in)
+    return agreed(odds(items), put_in)
 
 
 def log_odds(missing: Missing, odds: NDArray[np.float64]) -> NDArray[np.float64]:
