@@ -130,7 +130,9 @@ def print_protocol(protocol: dict[str, Any]) -> None:
         "decided which one is removed. Default is what `elision learn` does: the telling model "
         "answers, which is learned of the training sentences with the types that they were grouped "
         "with, and as they are heard, each mapped by the others; the other methods learn of the "
-        "former. One gap between sentences is filled by the words of these as well.\n"
+        "former, and are asked about the likeliest type of each sentence. Default is asked about "
+        "the sentences with the weights of all types that each may tell, and their words have a "
+        "say.\n"
     )
     print(
         "The features and constants of the telling model (default) were chosen by figures of this "

@@ -242,3 +242,32 @@ def test_what_is_said_not_to_have_happened_is_not_unsaid(bath):
     follow.tell_all(denied)
     (skipped,) = (one for one in follow.finish().skipped if one.event == wash)
     assert skipped.done == 0
+
+
+def test_what_is_said_not_to_have_happened_fills_no_gap_and_does_not_come_next(bath):
+    cook, never = event_of(bath, "cook the meal"), "I did not cook the meal"
+    hair, gap = "wash my hair", [None, "dry the floor"]
+
+    def named(answers):
+        return {answer.event: answer.probability for answer in answers}
+
+    plain = named(bath.fill([hair, *gap])[0].answers)
+    left = named(bath.fill([hair, never, *gap])[0].answers)
+    assert cook in plain
+    assert left == pytest.approx(
+        {event: p / (1 - plain[cook]) for event, p in plain.items() if event != cook}, rel=1e-9
+    )
+    many = bath.fill_many([[hair, *gap], [hair, never, *gap], [hair, *gap]])
+    assert [named(one[0].answers) for one in many] == [plain, left, plain]
+    joint = bath.fill([hair, never, *gap, None], joint=True).answers
+    assert joint
+    assert not any(cook in course.events for course in joint)
+    placed = bath.fill([hair, never, "dry the floor"], anywhere=True).answers
+    assert cook not in {one.event for one in placed}
+    for found in (bath.next([hair, never]).steps[0], bath.follow().tell_all([hair, never])):
+        following = found.answers if hasattr(found, "answers") else found.next
+        assert cook not in {one.event for one in following if one.probability > 0}
+        assert sum(one.probability for one in following) + found.ended == pytest.approx(1)
+    assert cook in named(bath.next([hair]).answers)
+    every = [f"I did not {told}" for told in ("wash", "cook", "shave", "dry the floor", "leave")]
+    assert named(bath.fill([*every, None])[0].answers)  # something has to stand there

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 from hypothesis import given
@@ -137,6 +138,25 @@ def test_plain_text_is_read_as_what_it_looks_like():
     assert read(io.StringIO(names), sentences=True).steps == [("hear bell", "open door")] * 4
     told = read(io.StringIO(f"{STORY}\n\n{STORY}"))
     assert told.steps == [tuple(happenings(STORY))] * 2
+
+
+def test_lists_and_running_text_may_stand_in_one_file():
+    lists = [tuple(block.split("\n")) for block in LISTS.split("\n\n")]
+    mixed = f"{LISTS}\n\n{STORY}"
+    assert read(io.StringIO(mixed)).steps == [*lists, tuple(happenings(STORY))]
+    mostly_running = f"{STORY}\n\n" * 12 + "go in\nfind the book\nleave"
+    told = read(io.StringIO(mostly_running)).steps
+    assert told == [tuple(happenings(STORY))] * 12 + [("go in", "find the book", "leave")]
+
+
+def test_a_record_may_hold_running_text():
+    lines = json.dumps({"steps": [STORY], "day": 3}) + '\n{"steps": ["go in. leave", "go"]}\n'
+    cut, listed = read(io.StringIO(lines), format="jsonl")
+    assert cut.steps == tuple(happenings(STORY))
+    assert cut.extra["day"] == 3
+    assert listed.steps == ("go in. leave", "go")
+    assert read([{"steps": ["How nice. How sad."]}]).steps == [("How nice. How sad.",)]
+    assert read(io.StringIO(lines), format="jsonl", sentences=False)[0].events == (STORY,)
 
 
 def test_sentences_says_what_other_files_hold():

@@ -277,7 +277,7 @@ class Follower:
         )
         self._numbers = {event: o for o, event in enumerate(script.events)}
         first, passing = first_filter(script), Passing.of(self._outline)
-        chances = _chances(first)
+        chances = self._chances(first, frozenset())
         passed = self._passed(passing, chances)
         self._states = [
             _State(0, first, passing, (), (), frozenset(), frozenset(), chances, passed)
@@ -316,7 +316,9 @@ class Follower:
             raise InputError("the telling is finished", hint="undo() takes that back")
         heard = hear(self._script, [item], unknown=self._unknown)
         state = self._states[-1]
-        state = state._replace(denied=state.denied | heard.denied)
+        if heard.denied:
+            denied = state.denied | heard.denied
+            state = self._expecting(state._replace(denied=denied))
         if heard.ignored:
             state = state._replace(unknown=(*state.unknown, name_of(item)))
         told = single(heard, "follow")
@@ -392,18 +394,29 @@ class Follower:
                 late = self._out_of_order(event, state.events, step, unit, worth, passing)
                 deviations = (*deviations, *late)
             passing = passing.tell(step)
-        told = state.filter.tell(number)
-        chances = _chances(told)
-        after = state._replace(
-            events=state.events + 1,
-            filter=told,
-            passing=passing,
-            deviations=deviations,
-            perhaps=perhaps,
-            chances=chances,
-            passed=self._passed(passing, chances),
+        after = self._expecting(
+            state._replace(
+                events=state.events + 1,
+                filter=state.filter.tell(number),
+                passing=passing,
+                deviations=deviations,
+                perhaps=perhaps,
+            )
         )
         return after._replace(progress=self._progress(after))
+
+    def _expecting(self, state: _State) -> _State:
+        """The state with what comes next, and what has thus been passed."""
+        chances = self._chances(state.filter, state.denied)
+        return state._replace(chances=chances, passed=self._passed(state.passing, chances))
+
+    def _chances(self, told: Filter, denied: frozenset[str]) -> NDArray[np.float64]:
+        """Probability that each event comes next, the end last; nothing that was denied does."""
+        chances = np.exp(told.next_log_probs())
+        if denied:
+            chances[[self._numbers[event] for event in denied]] = 0.0
+            chances /= max(chances.sum(), np.finfo(float).tiny)
+        return np.asarray(chances)
 
     def _out_of_order(
         self, event: str, position: int, step: int, unit: int, worth: float, passing: Passing
@@ -494,11 +507,6 @@ class Follower:
         chances = (1 - state.passed) * self._outline.told_shares
         still = sum(float(chances[step]) * self._open(state, step) for step in left)
         return max(state.progress, told / (told + still))
-
-
-def _chances(told: Filter) -> NDArray[np.float64]:
-    """Probability that each event comes next, the end last."""
-    return np.asarray(np.exp(told.next_log_probs()))
 
 
 def follow(script: Script, **options: Any) -> Follower:

@@ -87,14 +87,15 @@ def see(
             else:
                 bet_on_numbers(p, exponents, least, odds)
             counts[c, place] += 1
-            worth = 0.0
             for k in range(bets):
                 capital[c, k] = (capital[c, k] + shares[row]) * odds[k]
-                worth += capital[c, k]
                 if run[c, k] <= 1:
                     began[c, k] = tested + row + 1
                     run[c, k] = 1.0
                 run[c, k] *= odds[k]
+            worth = 0.0
+            for k in range(bets):  # by itself, see `loss_and_slope` of `telling_learning`
+                worth += capital[c, k]
             if worth / bets >= wanted[c] and alarm < 0:
                 alarm = c
         if alarm >= 0:

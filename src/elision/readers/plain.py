@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FEWEST_TELLINGS = 3
 _FEWEST_LINES = 12
+_FEWEST_STEPS = 3
 _WORDS = 3  # of a line, in the middle: names of events are shorter
 
 
@@ -23,23 +24,30 @@ def read_text(source: Source, domain: str, *, sentences: bool | None = None) -> 
     """Read the narratives; spaces around a line do not count.
 
     Lines are events, or sentences where they are worded as differently as people word them.
-    Running text is cut into what happens in it, one paragraph a narrative. ``sentences`` says so:
-    False for events in any case.
+    Running text is cut into what happens in it, one paragraph a narrative, also beside narratives
+    of a sentence a line. ``sentences`` says so: False for events in any case.
     """
     lines = map(str.strip, source.lines(newline=None))
     blocks = [list(block) for told, block in groupby(lines, key=bool) if told]
     if sentences is False:
         return Corpus.of(blocks, domain)
-    if text.prose.is_prose(blocks):
-        paragraphs = [" ".join(block) for block in blocks] if len(blocks) > 1 else blocks[0]
-        told = (text.prose.telling(one, domain, str(at)) for at, one in enumerate(paragraphs))
-        return Corpus(narrative for narrative in told if narrative is not None)
-    if sentences or _are_sentences(blocks):
-        return Corpus(
-            Narrative(steps=tuple(block), domain=domain, id=str(number))
-            for number, block in enumerate(blocks)
-        )
-    return Corpus.of(blocks, domain)
+    running = text.prose.is_prose(blocks)
+    if running and len(blocks) == 1:
+        blocks = [[paragraph] for paragraph in blocks[0]]
+    if not (running or sentences or _are_sentences(blocks)):
+        return Corpus.of(blocks, domain)
+    told = (
+        text.prose.telling(" ".join(block), domain, str(number))
+        if text.prose.is_prose([block]) or (running and not _is_list(block))
+        else Narrative(steps=tuple(block), domain=domain, id=str(number))
+        for number, block in enumerate(blocks)
+    )
+    return Corpus(narrative for narrative in told if narrative is not None)
+
+
+def _is_list(block: list[str]) -> bool:
+    """Say whether a block among running text is a list of steps: no line of it runs on."""
+    return len(block) >= _FEWEST_STEPS and not any(text.prose.is_prose([[line]]) for line in block)
 
 
 def _are_sentences(blocks: list[list[str]]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
+from elision import text
 from elision._backends import is_frame
 from elision.errors import InputError, shown
 from elision.readers.cases import Lifecycle, Reading
@@ -106,7 +107,9 @@ def read(
         corpus = _read_memory(source, checked_domain(roles, name))
     if not corpus:
         raise InputError("there are no narratives in it", where=name)
-    return corpus if sentences is None else _meant(corpus, sentences)
+    if sentences is not None:
+        corpus = _meant(corpus, sentences)
+    return corpus if sentences is False else _cut(corpus)
 
 
 def check_options(format: object, lifecycle: object, time_format: object) -> None:  # noqa: A002
@@ -127,6 +130,27 @@ def _meant(corpus: Corpus, sentences: bool) -> Corpus:
         else one
         for one in corpus
     )
+
+
+def _cut(corpus: Corpus) -> Corpus:
+    """Cut running text into what happens in it, where a narrative is one step with all of it."""
+    if not any(map(_is_running, corpus)):
+        return corpus
+    return Corpus(_told(one) if _is_running(one) else one for one in corpus)
+
+
+def _told(one: Narrative) -> Narrative:
+    told = text.prose.telling(" ".join(one.steps or ()))
+    return (
+        one if told is None else replace(one, steps=told.steps, extra={**one.extra, **told.extra})
+    )
+
+
+def _is_running(one: Narrative) -> bool:
+    steps = one.steps
+    if steps is None or len(steps) != 1 or one.events is not None:
+        return False
+    return len(text.prose.sentences_of(steps[0])) > 1
 
 
 def _read_memory(source: object, domain: str) -> Corpus:

@@ -32,6 +32,9 @@ YIELDED = 0.75
 """So much of the share of the words is taken from the telling model's, which is 1 without them. The
 two sum to more than one: neither knows all that the other knows."""
 
+REACH = 20
+"""Sentences on a side that are looked at: what is left of a word farther off is next to nothing."""
+
 LARGEST = 1e4
 """Of any number of the tables, in size."""
 
@@ -158,7 +161,8 @@ def near(
     [(0, 0, 0.45), (0, 1, 1.0)]
     """
     found = []
-    for side, sentences in enumerate((told[:place][::-1], told[place + 1 :])):
+    before = told[max(place - REACH, 0) : place][::-1]
+    for side, sentences in enumerate((before, told[place + 1 : place + 1 + REACH])):
         strengths: dict[int, float] = {}
         for distance, words in enumerate(sentences):
             for word in words or ():

@@ -62,7 +62,9 @@ def following(
     check_top(top)
     check_steps(steps)
     model = model_of(script)
-    items = single(hear(script, narrative, unknown=unknown), "next")
+    heard = hear(script, narrative, unknown=unknown)
+    items = single(heard, "next")
+    never = [o for o, event in enumerate(script.events) if event in heard.denied]
     most = 1 + MOST_READ // (FOLLOWED * (len(items) + 1))
     if steps > most:
         raise InputError(
@@ -77,6 +79,7 @@ def following(
         ahead = np.array([one.log_prob + model.next_log_probs(one.told) for one in going])
         if step == 0:
             ahead = going_by_words(model, items, ahead)
+        ahead[:, never] = -np.inf  # of these it was said that they did not happen
         total = np.exp(ahead - _log_sum(ahead)).sum(axis=0) * (1 - ended)
         ended += float(total[-1])
         rows.append(np.append(total[:-1], ended))

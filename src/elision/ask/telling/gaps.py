@@ -53,7 +53,7 @@ def fill(
     """Rank the events that may fill each gap (None) of a narrative, see `elision.ask.fill.fill`."""
     check_top(top)
     heard = hear(script, narrative, unknown=unknown)
-    allowed = allowed_events(script, exclude)
+    allowed = undenied(script, allowed_events(script, exclude), heard)
     if any(item is ... for item in heard.items):
         return ask.telling.stretches.fill_stretches(script, heard, top=top, allowed=allowed)
     return _fill_heard(script, [heard], top, allowed)[0]
@@ -71,8 +71,21 @@ def fill_many(
     check_top(top)
     allowed = allowed_events(script, exclude)
     heard = hear_all(script, narratives, unknown=unknown)
+    plain = [one for one in heard if not one.denied]
     width = len(script.events)
-    return in_slices(heard, width, lambda part: _fill_heard(script, part, top, allowed))
+    found = iter(in_slices(plain, width, lambda part: _fill_heard(script, part, top, allowed)))
+    return [
+        _fill_heard(script, [one], top, undenied(script, allowed, one))[0]
+        if one.denied
+        else next(found)
+        for one in heard
+    ]
+
+
+def undenied(script: Script, allowed: NDArray[np.bool_], heard: Heard) -> NDArray[np.bool_]:
+    """Leave out what a telling says did not happen, unless nothing else is allowed."""
+    left = allowed & [event not in heard.denied for event in script.events]
+    return left if left.any() else allowed
 
 
 def _fill_heard(
@@ -170,7 +183,8 @@ def fill_joint(
     heard = hear(script, narrative, unknown=unknown)
     gaps = gap_positions(heard)
     model = model_of(script)
-    sketched = sketch(model, single(heard, "fill jointly"), allowed_events(script, exclude))
+    allowed = undenied(script, allowed_events(script, exclude), heard)
+    sketched = sketch(model, single(heard, "fill jointly"), allowed)
     found = completions(model, sketched)
     columns = [k for k, slot in enumerate(sketched.slots) if slot.index in set(gaps)]
     fillings, row = np.unique(found.choices[:, columns], axis=0, return_inverse=True)
@@ -202,8 +216,10 @@ def fill_anywhere(
 ) -> Anywhere:
     """Rank the events of which one is missing, see `elision.ask.anywhere.fill_anywhere`."""
     check_top(top)
-    items = single(hear(script, narrative, unknown=unknown), "fill anywhere")
-    chances = chances_anywhere(script, items, allowed_events(script, exclude))
+    heard = hear(script, narrative, unknown=unknown)
+    items = single(heard, "fill anywhere")
+    allowed = undenied(script, allowed_events(script, exclude), heard)
+    chances = chances_anywhere(script, items, allowed)
     return placed(script, items, chances, top)
 
 
