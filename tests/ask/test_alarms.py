@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import elision as el
 import naive_follow as twin
-from elision.ask.engine.passing import EXPECTED
+from elision.ask.engine.passing import EXPECTED, Passing
 from elision.ask.follow import Skipped
 from elision.files.script import dumps, loads
 from elision.learn import alarms as module
 from elision.learn.alarms import LEAST_TELLINGS, QUIET, TIE, with_alarms
 from elision.learn.outline import learn_outline
 from elision.learn.sharp import sharp_script
-from elision.values.outline import Alarms
+from elision.values.outline import Alarms, Outline, Step, Unit
 
 EVENTS = [f"e{number}" for number in range(10)]
 LEARNED, ASKED, CORPORA = 80, 100, 4
@@ -95,18 +95,15 @@ def test_each_telling_is_judged_by_all_others():
         np.testing.assert_array_equal(pairs, counted(outline, others))
         worst, deviation = QUIET, QUIET
         for place, step in enumerate(steps):
-            deviation = max(
-                deviation, twin.out_of_order(pairs, outline.unit_of, steps[:place], step)[0]
-            )
+            asked = (pairs, outline.unit_of, steps[:place], step)
+            deviation = max(deviation, twin.out_of_order(*asked, more=1)[0])
             for later in steps[place + 1 :]:
                 if outline.steps[later].told >= EXPECTED:
                     tellers = sum(outline.steps[later].event in other for other in others)
                     asked = (pairs, outline.unit_of, steps[: place + 1], later)
-                    worst = max(worst, twin.skip(*asked, tellers, len(others)))
-        # A new telling is judged by one telling more.
-        more = math.log((len(others) + 1.5) / (len(others) + 0.5))
-        skipped.append(worst + 3 * more + TIE)
-        late.append(deviation + more + TIE)
+                    worst = max(worst, twin.skip(*asked, tellers, len(others), more=1))
+        skipped.append(worst + TIE)
+        late.append(deviation + TIE)
     np.testing.assert_allclose(outline.alarms.skipped, sorted(skipped)[::-1], rtol=1e-9)
     np.testing.assert_allclose(outline.alarms.out_of_order, sorted(late)[::-1], rtol=1e-9)
 
@@ -134,6 +131,31 @@ def test_files_keep_them():
     rng = np.random.default_rng(1)
     script = sharp_script(outline_of([telling(rng) for _ in range(30)]), EVENTS)
     assert loads(dumps(script)).outline().alarms == script.outline().alarms
+
+
+@given(st.lists(st.permutations(EVENTS[:6]), min_size=5, max_size=12), st.data())
+def test_no_telling_alarms_more_when_it_is_told_again(orders, data):
+    """Tellings alike must not all be above what one of them is measured to be."""
+    told = [one[: data.draw(st.integers(2, 6))] for one in orders]
+    shares = [sum(event in one for one in told) / len(told) for event in EVENTS[:6]]
+    steps = tuple(Step(e, e, share, 0.9) for e, share in zip(EVENTS, shares, strict=False))
+    units = (Unit(((0, 1), (2, 3)), (0.5, 0.5), 1.0), *(Unit(((k,),), (1.0,), 1.0) for k in (4, 5)))
+    none = np.zeros((3, 3))
+    pairs = counted(Outline(steps, units, none, none), told)
+    outline = Outline(steps, units, none, pairs, len(told))
+    numbers = [tuple(map(EVENTS.index, one)) for one in told]
+    measured = with_alarms(outline, numbers, EVENTS).alarms
+    skipped, late = [], []
+    for one in numbers:
+        passing, worst, deviation = Passing.of(outline), QUIET, QUIET
+        for place, step in enumerate(one):
+            deviation = max(deviation, passing.out_of_order(step)[0])
+            passing = passing.tell(step)
+            worst = max([worst, *passing.skips()[list(one[place + 1 :])]])
+        skipped.append(worst)
+        late.append(deviation)
+    assert (np.array(sorted(skipped)[::-1]) < measured.skipped).all()
+    assert (np.array(sorted(late)[::-1]) < measured.out_of_order).all()
 
 
 # As many as was asked for

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence  # noqa: TC003 - msgspec
+
 import msgspec
 import numpy as np
 
@@ -40,6 +42,12 @@ class PackedOutline(msgspec.Struct, forbid_unknown_fields=True):
     pairs: list[list[int]]
     skipped: list[float] = []
     out_of_order: list[float] = []
+    apart: list[PackedUnit] | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def has_apart(self) -> bool:
+        """Whether there are choices whose parts stand apart."""
+        return self.apart is not msgspec.UNSET
 
 
 def pack_outline(outline: Outline) -> PackedOutline:
@@ -51,15 +59,21 @@ def pack_outline(outline: Outline) -> PackedOutline:
             PackedStep(s.name, s.event, s.told, s.telling, s.again, s.place, list(s.wording))
             for s in outline.steps
         ],
-        units=[
-            PackedUnit([list(b) for b in u.branches], list(u.shares), u.happens)
-            for u in outline.units
-        ],
+        units=_pack_units(outline.units),
         before=[(a, b) for a, b in np.argwhere(outline.covers).tolist()],
         pairs=outline.pairs.tolist(),
         skipped=[] if outline.alarms is None else list(outline.alarms.skipped),
         out_of_order=[] if outline.alarms is None else list(outline.alarms.out_of_order),
+        apart=_pack_units(outline.apart) if outline.apart else msgspec.UNSET,
     )
+
+
+def _pack_units(units: Sequence[Unit]) -> list[PackedUnit]:
+    return [PackedUnit([list(b) for b in u.branches], list(u.shares), u.happens) for u in units]
+
+
+def _unpack_units(units: Sequence[PackedUnit]) -> tuple[Unit, ...]:
+    return tuple(Unit(tuple(map(tuple, u.branches)), tuple(u.shares), u.happens) for u in units)
 
 
 def unpack_outline(packed: PackedOutline, where: str) -> Outline:
@@ -93,15 +107,13 @@ def unpack_outline(packed: PackedOutline, where: str) -> Outline:
                 Step(s.name, s.event, s.told, s.telling, s.again, s.place, tuple(s.wording))
                 for s in packed.steps
             ),
-            tuple(
-                Unit(tuple(map(tuple, u.branches)), tuple(u.shares), u.happens)
-                for u in packed.units
-            ),
+            _unpack_units(packed.units),
             order,
             np.array(packed.pairs, dtype=np.int64).reshape(n, n),
             packed.tellings,
             packed.title,
             Alarms(tuple(packed.skipped), tuple(packed.out_of_order)) if packed.skipped else None,
+            () if isinstance(packed.apart, msgspec.UnsetType) else _unpack_units(packed.apart),
         )
     except (ScriptError, OverflowError, IndexError) as error:
         raise FileFormatError(f"damaged script file: {error}", where=where) from None

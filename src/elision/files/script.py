@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from os import PathLike
 
 FORMAT = "elision-script"
-WORDS_VERSION = 4
+NEWEST_VERSION = 4
 LARGE_VERSION = 3
 VERSION = 2
 BARE_VERSION = 1
-"""Versions of files of scripts that know the words around a gap, of other very large scripts, of
-others with a telling model or an outline, and of those with neither; only the first is new."""
+"""Versions of files of scripts that know the words around a gap or have a choice in parts, of other
+very large scripts, of others with a telling model or an outline, and of those with neither."""
 
 MOST_CELLS = 1 << 26
 """More cells in the arrays of a script are refused before the memory runs out."""
 
 ENVELOPE = Envelope(
     FORMAT,
-    (BARE_VERSION, VERSION, LARGE_VERSION, WORDS_VERSION),
+    (BARE_VERSION, VERSION, LARGE_VERSION, NEWEST_VERSION),
     "script file",
     edited="load(..., checksum=False) reads a file that was edited by hand",
 )
@@ -90,7 +90,9 @@ def dumps(script: Script) -> bytes:
 
 def _version(script: Script) -> int:
     if script.telling is not None and script.telling.near_words is not None:
-        return WORDS_VERSION
+        return NEWEST_VERSION
+    if script.made_from is not None and script.made_from.apart:
+        return NEWEST_VERSION
     if is_large(script) or (script.telling is not None and script.telling.kinds is not None):
         return LARGE_VERSION
     return BARE_VERSION if script.telling is None and script.made_from is None else VERSION
@@ -160,10 +162,13 @@ def _check_version(file: _File, where: str) -> None:
     bare = file.telling is None and file.outline is None
     large = file.arrays is not None or (file.telling is not None and file.telling.has_kinds)
     words = file.telling is not None and file.telling.has_words
+    apart = file.outline is not None and file.outline.has_apart
     holds = None
-    if words or file.version == WORDS_VERSION:
-        if not words or file.version != WORDS_VERSION:
-            holds = ("with" if words else "without") + " words around gaps"
+    if words or apart or file.version == NEWEST_VERSION:
+        if file.version != NEWEST_VERSION:
+            holds = "with " + ("words around gaps" if words else "choices in parts")
+        elif not (words or apart):
+            holds = "without words around gaps or choices in parts"
     elif (file.version == LARGE_VERSION) != large:
         holds = ("with" if large else "without") + " arrays or kinds of events"
     elif not large and (file.version == BARE_VERSION) != bare:

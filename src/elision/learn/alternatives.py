@@ -16,6 +16,8 @@ import numpy as np
 from scipy.special import xlogy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -125,6 +127,19 @@ def find_choices(
     return [_bounded(fitted(unit, told, weight, silence), rates) for unit in units]
 
 
+def in_parts(
+    choices: Sequence[Choice], told: Bools, place: Floats, weight: Floats, ahead: Floats
+) -> list[list[Choice]]:
+    """The parts of each choice, several if others come between its steps whatever is chosen.
+
+    A unit has one place in the order, and would come before or after all that is between. The
+    tables are those of `find_choices`.
+    """
+    both, expected = _told_together(told, weight)
+    goes_with, first = _usual_order(both, expected, ahead)
+    return [_parted(choice, goes_with, first, place) for choice in choices]
+
+
 def _counted(branches: tuple[tuple[int, ...], ...], told: Bools, weight: Floats) -> Choice:
     """Probabilities of a unit where all that happened is told."""
     often = np.array([weight @ told[:, list(branch)].any(axis=1) for branch in branches])
@@ -152,9 +167,8 @@ def _branches(
     told: Bools, place: Floats, weight: Floats, ahead: Floats | None
 ) -> list[list[tuple[int, ...]]]:
     total = weight.sum()
-    alone = weight @ told
-    both = (told * weight[:, None]).T @ told
-    expected = np.outer(alone, alone) / total
+    both, expected = _told_together(told, weight)
+    alone = np.diag(both)
     evidence = _dependence(both, alone, total)
     np.fill_diagonal(evidence, 0.0)
     near = np.abs(place[:, None] - place[None, :]) < NEAR
@@ -177,11 +191,61 @@ def _branches(
 
 def _separated(both: Floats, expected: Floats, ahead: Floats) -> Bools:
     """Whether something that goes with both of two steps comes between them."""
-    goes_with = (both >= GOES_WITH * expected) & (expected >= LEAST_CHANCE)
-    first = (goes_with & (ahead >= FOLLOWS * both)).astype(np.float64)
-    np.fill_diagonal(first, 0.0)
+    first = _usual_order(both, expected, ahead)[1].astype(np.float64)
     between: Bools = first @ first > 0
     return between | between.T
+
+
+def _told_together(told: Bools, weight: Floats) -> tuple[Floats, Floats]:
+    """How many tellings tell both of two steps, each its own, and how many would by chance."""
+    both = (told * weight[:, None]).T @ told
+    alone = np.diag(both)
+    return both, np.outer(alone, alone) / weight.sum()
+
+
+def _usual_order(both: Floats, expected: Floats, ahead: Floats) -> tuple[Bools, Bools]:
+    """Which steps go with each other, and whether the one then nearly always comes first."""
+    goes_with = (both >= GOES_WITH * expected) & (expected >= LEAST_CHANCE)
+    np.fill_diagonal(goes_with, val=False)
+    return goes_with, goes_with & (ahead >= FOLLOWS * both)
+
+
+def _parted(choice: Choice, goes_with: Bools, first: Bools, place: Floats) -> list[Choice]:
+    """The parts of one choice."""
+    inside = [step for branch in choice.branches for step in branch]
+    with_all = np.all([goes_with[:, list(b)].any(axis=1) for b in choice.branches], axis=0)
+    with_all[inside] = False
+    between = with_all & np.any(
+        [first[list(b)].any(axis=0) & first[:, list(b)].any(axis=1) for b in choice.branches],
+        axis=0,
+    )
+    if not between.any():
+        return [choice]
+    middle = min(np.flatnonzero(between).tolist(), key=lambda step: (place[step], step))
+    early = {
+        s for s in inside if first[s, middle] or (place[s] < place[middle] and not first[middle, s])
+    }
+    return [
+        part
+        for steps in (early, set(inside) - early)
+        for part in _parted(_part(choice, steps), goes_with, first, place)
+    ]
+
+
+def _part(choice: Choice, steps: set[int]) -> Choice:
+    """Only these steps of a choice; it happens if a branch happens that has any of them."""
+    kept = [
+        (tuple((s, rate) for s, rate in zip(branch, rates, strict=True) if s in steps), share)
+        for branch, rates, share in zip(choice.branches, choice.telling, choice.shares, strict=True)
+    ]
+    kept = [(branch, share) for branch, share in kept if branch]
+    total = sum(share for _, share in kept)
+    return Choice(
+        tuple(tuple(step for step, _ in branch) for branch, _ in kept),
+        tuple(share / total for _, share in kept),
+        min(choice.happens * total, 1.0),
+        tuple(tuple(rate for _, rate in branch) for branch, _ in kept),
+    )
 
 
 def _dependence(both: Floats, alone: Floats, total: float) -> Floats:

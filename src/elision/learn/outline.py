@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision._threads import one_blas_thread
-from elision.learn.alternatives import find_choices
+from elision.learn.alternatives import find_choices, in_parts
 from elision.learn.precedence import learn_precedence
 from elision.values.outline import Outline, Step, Unit
 
@@ -90,7 +90,10 @@ def learn_outline(
         there[row, one] = True
     place = _places(told, weight, len(names))
     ahead = _pairs(told, weight, len(names)).astype(np.float64)
-    choices = find_choices(there, place, weight, ahead=ahead, complete=complete) if names else []
+    whole = find_choices(there, place, weight, ahead=ahead, complete=complete) if names else []
+    parted = in_parts(whole, there, place, weight, ahead) if names else []
+    choices = [part for parts in parted for part in parts]
+    apart = [one for one, parts in zip(whole, parted, strict=True) if len(parts) > 1]
     home = {s: u for u, unit in enumerate(choices) for branch in unit.branches for s in branch}
     in_units = [[home[step] for step in one] for one in told]
     order = learn_precedence(
@@ -114,7 +117,7 @@ def learn_outline(
         )
         for step, (event, part) in enumerate(names)
     }
-    return _arranged(steps, choices, order, pairs, place, int(weight.sum()), title)
+    return _arranged(steps, choices, apart, order, pairs, place, int(weight.sum()), title)
 
 
 def same_beginnings(names: Sequence[str]) -> NDArray[np.bool_]:
@@ -256,6 +259,7 @@ def _pairs(
 def _arranged(
     steps: dict[int, tuple[str, str, float, float, float, tuple[str, ...]]],
     choices: Sequence[Choice],
+    apart: Sequence[Choice],
     order: NDArray[np.bool_],
     pairs: NDArray[np.int64],
     place: NDArray[np.float64],
@@ -282,13 +286,18 @@ def _arranged(
     for step in old:
         event, name, told, again, where, wording = steps[step]
         made.append(Step(name, event, min(told, 1.0), rate[step], again, where, wording))
-    units = tuple(
-        Unit(
-            tuple(tuple(new[s] for s in branch) for branch in choices[u].branches),
-            choices[u].shares,
-            choices[u].happens,
+    units, wholes = (
+        tuple(
+            Unit(
+                tuple(tuple(new[s] for s in branch) for branch in one.branches),
+                one.shares,
+                one.happens,
+            )
+            for one in some
         )
-        for u in ranked
+        for some in ([choices[u] for u in ranked], apart)
     )
     grid = np.ix_(ranked, ranked)
-    return Outline(tuple(made), units, order[grid].copy(), pairs[grid].copy(), tellings, title)
+    return Outline(
+        tuple(made), units, order[grid].copy(), pairs[grid].copy(), tellings, title, apart=wholes
+    )

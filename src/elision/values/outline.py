@@ -165,6 +165,8 @@ class Outline:
         The activity.
     alarms
         How much spoke for a skipped step, or one out of order, in ordinary tellings.
+    apart
+        Choices between whose steps others come, each as a whole; each part of one is a unit.
     """
 
     steps: tuple[Step, ...]
@@ -174,6 +176,7 @@ class Outline:
     tellings: int = 0
     title: str = ""
     alarms: Alarms | None = None
+    apart: tuple[Unit, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.units)
@@ -191,8 +194,9 @@ class Outline:
         reach = self.order.astype(np.float32)  # whose products are quick, and exact here
         if np.diag(self.order).any() or ((reach @ reach > 0) & ~self.order).any():
             raise ScriptError("the order of an outline must be transitive and without cycles")
-        for unit in self.units:
+        for unit in (*self.units, *self.apart):
             _check_unit(unit)
+        self._check_apart()
         for step in self.steps:
             for value in (step.told, step.telling, step.again, step.place):
                 if not 0 <= value <= 1:
@@ -206,14 +210,44 @@ class Outline:
         if not isinstance(other, Outline):
             return NotImplemented
         return (
-            (self.steps, self.units, self.tellings, self.title, self.alarms)
-            == (other.steps, other.units, other.tellings, other.title, other.alarms)
+            (self.steps, self.units, self.tellings, self.title, self.alarms, self.apart)
+            == (other.steps, other.units, other.tellings, other.title, other.alarms, other.apart)
             and np.array_equal(self.order, other.order)
             and np.array_equal(self.pairs, other.pairs)
         )
 
     def __hash__(self) -> int:
         return hash((self.steps, self.units, self.tellings, self.title))
+
+    def _check_apart(self) -> None:
+        """Each unit is a part of one choice, with steps of its branches, or of none."""
+        for number, whole in enumerate(self.apart):
+            inside = set(whole.steps)
+            if not inside <= set(range(len(self.steps))) or len(inside) < len(whole.steps):
+                raise ScriptError(
+                    f"choice {number} of an outline has a step twice or an unknown one"
+                )
+            for unit in self.units:
+                within = {b for b, way in enumerate(whole.branches) for s in unit.steps if s in way}
+                shared = inside.intersection(unit.steps)
+                if shared and (shared != set(unit.steps) or len(within) != len(unit.branches)):
+                    raise ScriptError(f"a unit of an outline is no part of choice {number}")
+        if len({step for whole in self.apart for step in whole.steps}) < sum(
+            len(whole.steps) for whole in self.apart
+        ):
+            raise ScriptError("two choices of an outline have a step in common")
+
+    @cached_property
+    def decisions(self) -> tuple[Unit, ...]:
+        """The units, but each choice whose parts stand apart as a whole."""
+        parts = {step for whole in self.apart for step in whole.steps}
+        return (*(unit for unit in self.units if unit.steps[0] not in parts), *self.apart)
+
+    @cached_property
+    def decided_by(self) -> tuple[int, ...]:
+        """The decision that each step belongs to."""
+        home = {step: d for d, one in enumerate(self.decisions) for step in one.steps}
+        return tuple(home[step] for step in range(len(self.steps)))
 
     @cached_property
     def unit_of(self) -> tuple[int, ...]:
@@ -255,6 +289,11 @@ class Outline:
         return _frozen(log_counted(self.pairs))
 
     @cached_property
+    def odds_counted(self) -> NDArray[np.float64]:
+        """(units, units): log-odds of that."""
+        return _frozen(self.log_counted - self.log_counted.T)
+
+    @cached_property
     def unit_numbers(self) -> NDArray[np.int64]:
         """The unit of each step, as an array."""
         return _frozen(np.array(self.unit_of, dtype=np.int64))
@@ -277,7 +316,7 @@ class Outline:
         """
         known = set(told)
         result = np.zeros(len(self.steps))
-        for unit in self.units:
+        for unit in self.decisions:
             for branch, chance in zip(
                 unit.branches, self._branch_chances(unit, known), strict=True
             ):

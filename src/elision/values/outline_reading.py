@@ -270,7 +270,22 @@ def _plain(outline: Outline, unit: int) -> str:
 
 
 def _branch(outline: Outline, branch: tuple[int, ...]) -> str:
-    return ", then ".join(described(outline.steps[s], float(outline.unsaid[s])) for s in branch)
+    told = ", then ".join(described(outline.steps[s], float(outline.unsaid[s])) for s in branch)
+    return told + given(outline, branch)
+
+
+def given(outline: Outline, branch: Sequence[int]) -> str:
+    """What was done long before, if this branch is taken; nothing if that does not say it."""
+    way = next(
+        (way for one in outline.apart for way in one.branches if branch[0] in way), tuple(branch)
+    )
+    first = min(way)
+    return "" if first in branch else f", if {outline.steps[first].name}"
+
+
+def _shares(outline: Outline, branch: tuple[int, ...]) -> str:
+    told = ", then ".join(f"{outline.steps[s].name} ({outline.steps[s].told:.0%})" for s in branch)
+    return told + given(outline, branch)
 
 
 def _unit(
@@ -284,9 +299,7 @@ def _unit(
     heading = "one of" if is_always_done(outline, unit) else "one of, or none"
     found = [Line(number, indent, heading + aside, (unit,))]
     for branch in one.branches:
-        told = ", then ".join(
-            f"{outline.steps[s].name} ({outline.steps[s].told:.0%})" for s in branch
-        )
+        told = _shares(outline, branch)
         found.append(Line(None, indent + 1, told, (unit,), tuple(branch)))
     return found
 
@@ -317,10 +330,7 @@ def _sometimes(outline: Outline, units: list[int], head: str, indent: int) -> li
     if not units:
         return []
     words = [
-        " or ".join(
-            ", then ".join(f"{outline.steps[s].name} ({outline.steps[s].told:.0%})" for s in branch)
-            for branch in outline.units[unit].branches
-        )
+        " or ".join(_shares(outline, branch) for branch in outline.units[unit].branches)
         for unit in units
     ]
     steps = [s for unit in units for branch in outline.units[unit].branches for s in branch]

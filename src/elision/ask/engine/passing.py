@@ -49,7 +49,7 @@ LEAST_NEXT = 0.01
 
 def can_be_expected(outline: Outline, told: NDArray[np.bool_], step: int) -> bool:
     """Whether nothing was told instead of a step."""
-    branches = outline.units[outline.unit_of[step]].branches
+    branches = outline.decisions[outline.decided_by[step]].branches
     begun = [branch for branch in branches if any(told[other] for other in branch)]
     return not begun or any(step in branch for branch in begun)
 
@@ -88,7 +88,7 @@ def untold(outline: Outline, told: NDArray[np.bool_]) -> list[Untold]:
     if outline.alarms is None:
         return []
     found = []
-    for unit in outline.units:
+    for unit in outline.decisions:
         begun = [branch for branch in unit.branches if told[list(branch)].any()]
         if begun:
             found += [one for branch in begun for one in _untold_of_branch(outline, told, branch)]
@@ -134,6 +134,8 @@ class Passing(NamedTuple):
     ----------
     logs
         (units, units): log-probability that the first comes before the second.
+    odds_before
+        (units, units): log-odds of that, as alarms count them.
     told
         (steps,): whether each was told.
     behind, ahead
@@ -150,6 +152,7 @@ class Passing(NamedTuple):
 
     outline: Outline
     logs: NDArray[np.float64]
+    odds_before: NDArray[np.float64]
     told: NDArray[np.bool_]
     behind: NDArray[np.float64]
     ahead: NDArray[np.float64]
@@ -160,18 +163,26 @@ class Passing(NamedTuple):
 
     @classmethod
     def of(cls, outline: Outline, without: Sequence[int] = ()) -> Passing:
-        """Before anything is told; the steps of one telling that it learned from are taken off."""
+        """Before anything is told.
+
+        As for a telling of these steps (``without``) that the outline was not learned from: it is
+        taken off what speaks against alarms, and another one that tells it otherwise is counted
+        for them, for who is judged next may be that one.
+        """
         steps, units = len(outline.steps), len(outline.units)
         counted = outline.told_shares * outline.tellings
-        logs, tellings = outline.log_counted, outline.tellings
         if without:
-            counted[list(without)] -= 1
-            logs, tellings = log_counted(_orders_without(outline, without)), tellings - 1
-        prior = np.log(np.maximum(counted, 0) + UNSEEN)
-        prior -= np.log(np.maximum(tellings - counted, 0) + UNSEEN)
+            pairs = _orders_without(outline, without)
+            logs = log_counted(pairs)
+            odds = np.log(pairs + 1 + UNSEEN) - np.log(pairs.T + UNSEEN)
+        else:
+            logs, odds = outline.log_counted, outline.odds_counted
+        prior = np.log(counted + UNSEEN)
+        prior -= np.log(np.maximum(outline.tellings - counted, 0) + UNSEEN)
         return cls(
             outline,
             logs,
+            odds,
             np.zeros(steps, bool),
             np.full(steps, -np.inf),
             np.zeros(steps),
@@ -189,7 +200,7 @@ class Passing(NamedTuple):
         if self.heard[unit]:
             return self._replace(told=told, last=step)
         logs, units = self.logs, outline.unit_numbers
-        late = np.vstack([self.late, logs[:, unit] - logs[unit]])
+        late = np.vstack([self.late, self.odds_before[:, unit]])
         return self._replace(
             told=told,
             heard=heard,
@@ -263,15 +274,14 @@ class Passing(NamedTuple):
     def out_of_order(self, step: int) -> tuple[float, int | None]:
         """How much speaks for a step's coming too late, and which unit told it should precede.
 
-        Log-odds that it comes before that unit; minus infinity if nothing was told.
+        Log-odds that it comes before that unit; minus infinity if nothing was told, or something of
+        its own unit, whose place is that of what is told first.
         """
         unit = self.outline.unit_of[step]
         others = np.flatnonzero(self.heard)
-        others = others[others != unit]
-        if self.told[step] or not len(others):
+        if self.heard[unit] or not len(others):
             return -np.inf, None
-        logs = self.logs
-        odds = logs[unit, others] - logs[others, unit]
+        odds = self.odds_before[unit, others]
         worst = int(odds.argmax())
         return float(odds[worst]), int(others[worst])
 
