@@ -244,6 +244,29 @@ def test_what_is_said_not_to_have_happened_is_not_unsaid(bath):
     assert skipped.done == 0
 
 
+def test_what_is_said_not_to_have_happened_is_drawn_as_such(bath):
+    wash = event_of(bath, "wash my hair")
+    told = ["I did not wash my hair", "cook the meal and dry the floor", "leave"]
+
+    def drawn(telling):
+        return {box.name: box for box in bath.draw(telling=telling).picture.boxes}
+
+    assert drawn(told[1:])[wash].state == "unsaid"
+    boxes = drawn(told)
+    assert (boxes[wash].state, boxes[wash].lines) == ("denied", (1,))
+    lines = {name: box.lines for name, box in boxes.items() if box.state in ("told", "astray")}
+    cook, dry = event_of(bath, "cook it"), event_of(bath, "dry it")
+    assert lines == {cook: (2,), dry: (2,), "leave": (3,)}  # by the lines as they came
+    assert drawn([*told, "I washed my hair"])[wash].lines == (4,)
+    parts = {}
+    for telling in (told[1:], told):
+        states = bath.draw(telling=telling, states=True).picture.nodes
+        parts[len(telling)] = {node.name: (node.part, node.places) for node in states}
+    assert parts[2][wash] == ("silent", ())
+    assert parts[3].pop(wash) == (None, ())
+    assert parts[3]["leave"] == ("told", (3,))
+
+
 def test_what_is_said_not_to_have_happened_fills_no_gap_and_does_not_come_next(bath):
     cook, never = event_of(bath, "cook the meal"), "I did not cook the meal"
     hair, gap = "wash my hair", [None, "dry the floor"]

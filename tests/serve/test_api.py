@@ -6,15 +6,18 @@ import csv
 import io
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import elision as el
-from elision.ask.score import Conformance
+from elision.ask.score import Conformance, Flag
 from elision.serve import verdict
 from elision.serve.guard import HEADERS
+from elision.serve.lines import Said
+from elision.serve.messages import Gap, ToldLine
 from elision.serve.pictures import MOST_EDGES, bounded
 from elision.serve.shelf import Shelf
 from serving import HOSTILE
@@ -143,6 +146,11 @@ class TestAnswers:
         assert line["kind"] == "sentence"
         assert len(line["heard"]) == len(line["parts"]) == 2
 
+    def test_what_is_written_when_all_is_said_is_no_part_of_it(self, server: Running) -> None:
+        telling = ["hear doorbell", "open d", "sneeze"]
+        found = told(server, f"{DOORBELL}/restore", telling, writing=1, finished=True).json
+        assert [len(one["flags"]) for one in found["lines"]] == [0, 0, 1]
+
     @pytest.mark.parametrize("line", ["Hear Doorbell, open door", "Hear doorbell. Open door."])
     def test_events_may_come_on_one_line_in_any_case(self, server: Running, line: str) -> None:
         found = told(server, f"{DOORBELL}/restore", [line]).json["lines"][0]
@@ -241,6 +249,110 @@ class TestDrawings:
         least = bounded(script, 0.0)
         assert least is not None
         assert least > 0
+
+
+TEA = "/api/scripts/making-tea"
+NEVER = "I did not put any sugar in"
+
+
+class TestDenials:
+    """What a sentence says not to have happened."""
+
+    def test_a_denied_line_is_shown_as_one_and_changes_nothing_else(self, server: Running) -> None:
+        telling = ["boil the water", "put the bag in the mug", "take out the bag"]
+        plain = told(server, f"{TEA}/restore", telling, finished=True).json
+        (sugar,) = self.steps_of(server, "put sugar")
+        assert plain["steps"][sugar]["unsaid"] > 0.1
+        found = told(server, f"{TEA}/restore", [*telling, NEVER], finished=True).json
+        line = found["lines"][3]
+        assert (line["kind"], line["denied"]) == ("denied", ["put sugar"])
+        assert (line["heard"], line["near"], line["flags"]) == ([], [], [])
+        step = found["steps"].pop(sugar)
+        assert (step["denied"], step["lines"], step["unsaid"]) == ([3], [], 0.0)
+        assert not any(sugar in gap["steps"] for gap in found["gaps"])
+        plain["steps"].pop(sugar)
+        assert found["steps"] == plain["steps"]
+        assert found["judged"] == plain["judged"]
+
+    def test_it_does_not_come_next_nor_fill_a_gap(self, server: Running) -> None:
+        telling = ["boil the water", "put the bag in the mug", "pour the water", "?"]
+        for question in ("restore", "fill"):
+            options = {}
+            for denial in ([], [NEVER]):
+                found = told(server, f"{TEA}/{question}", [*denial, *telling], top=30).json
+                if question == "restore":
+                    answers = found["lines"][-1]["options"]
+                else:
+                    (filling,) = found["fillings"]
+                    assert filling["position"] == len(denial) + 3
+                    answers = filling["answers"]
+                options[len(denial)] = {one["event"] for one in answers if one["probability"] > 0}
+            assert options[0] - options[1] == {"put sugar"}
+        telling = telling[:-1]
+        plain = told(server, f"{TEA}/restore", telling, top=30).json
+        found = told(server, f"{TEA}/restore", [*telling, NEVER], top=30).json
+        chances = {one["event"]: one["probability"] for one in plain["next"]}
+        rest = 1 - chances.pop("put sugar")
+        left = {one["event"]: one["probability"] for one in found["next"]}
+        assert left == pytest.approx({one: p / rest for one, p in chances.items()}, rel=1e-9)
+        assert found["ended"] == pytest.approx(plain["ended"] / rest, rel=1e-9)
+
+    def test_flags_stand_on_the_line_they_are_about(self, server: Running) -> None:
+        telling = ["drink the tea", "boil the water", "put the bag in the mug", "xyzzy"]
+        plain = told(server, f"{TEA}/restore", telling, finished=True).json
+        flags = [[flag["kind"] for flag in line["flags"]] for line in plain["lines"]]
+        assert flags == [["out of order"], [], [], ["unknown"]]
+        for place in range(5):
+            denied = [*telling[:place], NEVER, *telling[place:]]
+            found = told(server, f"{TEA}/restore", denied, finished=True).json
+            lines = [[flag["kind"] for flag in line["flags"]] for line in found["lines"]]
+            assert lines == [*flags[:place], [], *flags[place:]]
+            (drink,) = self.steps_of(server, "drink tea")
+            assert found["steps"][drink]["astray"]
+
+    def test_of_a_sentence_that_tells_and_denies_both_are_kept(self, server: Running) -> None:
+        (line,) = told(
+            server, f"{TEA}/restore", ["I took out the bag, drank the tea and did not add milk"]
+        ).json["lines"]
+        assert line["parts"] == ["I took out the bag", "drank the tea", "did not add milk"]
+        assert [one["event"] for one in line["heard"]] == ["take out bag", "drink tea"]
+        assert line["denied"] == ["add milk"]
+        (strange,) = told(server, f"{TEA}/restore", ["I did not dance on the moon"]).json["lines"]
+        assert (strange["kind"], strange["denied"]) == ("denied", [])
+
+    def test_what_is_missing_as_it_was_denied_is_flagged_where_it_is_said(self) -> None:
+        flag = Flag("skipped", 1, "boil", 0.9, "skipped, 90%")
+        found = Conformance(("pour",), -4.0, (2.0,), 0.0, 0.01, 5.0, (flag,))
+        script = SimpleNamespace(telling=None, conform=lambda *_, **__: [found])
+        said = [Said(0, "no boiling", "denied", None, "boil"), Said(1, "pour", "event", "pour")]
+        lines = [ToldLine(one.text, one.kind, [], [], [], [], [], []) for one in said]
+        gaps = [Gap(0.0, [], []) for _ in range(3)]
+        judged = verdict.judged(script, said, ["pour"], [None], lines, gaps, [])  # type: ignore[arg-type]
+        assert [one.note for one in lines[0].flags] == [verdict.UNDONE]
+        assert lines[1].flags == []
+        assert not any(gap.flags for gap in gaps)
+        assert "is said not to have happened" in judged.summary
+        assert "missing" not in judged.summary
+
+    def test_files_say_it(self, server: Running) -> None:
+        telling = ["boil the water", NEVER, "drink the tea"]
+        answer = told(server, f"{TEA}/restore.csv", telling)
+        rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
+        (row,) = (row for row in rows if row["kind"] == "denied")
+        assert (row["place"], row["text"], row["event"]) == ("2", NEVER, "put sugar")
+        assert not any(row["event"] == "put sugar" for row in rows if row["kind"] == "unsaid")
+        card = told(server, f"{TEA}/card.html", telling).body.decode()
+        assert re.search(r"2 lines told, \d+ steps left unsaid, 1 said not to have happened", card)
+        assert f'<li class="denied"><bdi>{NEVER}</bdi></li>' in card
+        svg = told(server, f"{TEA}/outline.svg", telling).body.decode()
+        assert "said not done" in svg
+        states = told(server, f"{TEA}/drawing", telling).json["svg"]
+        assert "fills gap" not in states  # a denial is no gap, either
+
+    @staticmethod
+    def steps_of(server: Running, event: str) -> list[int]:
+        steps = server.ask("GET", f"{TEA}/outline").json["steps"]
+        return [one["step"] for one in steps if one["event"] == event]
 
 
 class TestTables:

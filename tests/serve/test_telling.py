@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import elision as el
-from visiting import answered, finish, kept, line, lines, serious, shoot, tell
+from visiting import answered, finish, kept, line, lines, serious, shoot, step, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +82,40 @@ class TestFirstSight:
         page.get_by_role("button", name="an odd one").click()
         expect(page.locator("#verdict")).to_contain_text("An odd telling")
         expect(page).to_have_url(re.compile("telling=.*done=1"))
+
+
+class TestDenials:
+    def test_a_denied_step_is_said_to_be_one_in_text_and_outline(
+        self, visit: Callable[..., Page]
+    ) -> None:
+        page = visit("script=making-tea")
+        never = "I did not put any sugar in"
+        tell(page, f"boil the water\n{never}\ntake out the bag", done=True)
+        row = page.locator('#lines [data-line="1"]')
+        expect(row.locator(".means")).to_have_text("said not to have happened: put sugar")
+        expect(row).to_have_class(re.compile(r"\bdenied\b"))
+        expect(row).not_to_have_class(re.compile("strange"))
+        sugar = step(page, "put sugar")
+        expect(sugar).to_have_class(re.compile(r"\bdenied\b"))
+        expect(sugar.locator(".mark")).to_have_text("not done")
+        assert (sugar.get_attribute("aria-label") or "").endswith("not done")
+        sugar.click()
+        expect(page.locator("#details .here")).to_contain_text("line 2 says that it did not happen")
+        for more in page.locator("#lines .more").all():
+            more.click()
+        expect(page.locator("#lines .ghost", has_text="sugar")).to_have_count(0)
+        assert serious(page, "color-contrast") == []
+        shoot(page, "denied", full_page=True)
+
+    def test_it_gets_a_line_of_its_own(self, visit: Callable[..., Page]) -> None:
+        page = visit("script=making-tea")
+        page.get_by_role("button", name="Write your own").click()
+        answered(page, "")
+        line(page, 1).fill("I took out the bag but did not add milk\ndrink the tea")
+        answered(page, "I took out the bag\ndid not add milk\ndrink the tea")
+        expect(page.locator("#lines .denied .means")).to_have_text(
+            "said not to have happened: add milk"
+        )
 
 
 class TestGhosts:

@@ -19,7 +19,7 @@ from elision.show._outline_blocks import blocks, loosened
 from elision.show._outline_rare import _between
 from elision.show._outline_rows import balanced
 from elision.show._outline_words import labels
-from elision.show.outline_drawing import OutlineDrawing, draw_outline
+from elision.show.outline_drawing import OutlineDrawing, draw_laid, draw_outline
 from elision.show.outline_overlay import laid_over, out_of_order
 from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import DARK, LIGHT, style
@@ -516,6 +516,24 @@ class TestTelling:
         laid = laid_over(outline, ["stir", "pour", "stir", None, "drink"])
         assert laid.states == ("told", "told", "told")
         assert laid.lines[0] == (1, 3)
+
+    def test_what_is_denied_is_marked_and_not_unsaid(self):
+        outline = chain(["stir", "pour", "drink"])
+        assert laid_over(outline, ["stir", "drink"]).states[1] == "unsaid"
+        places = {"places": [1, 4], "length": 5}
+        laid = laid_over(outline, ["stir", "drink"], denied={"pour": [0], "drink": [2]}, **places)
+        assert laid.states == ("told", "denied", "told")  # what is told, too, is told
+        assert laid.lines == ((2,), (1,), (5,))
+        assert laid.chance[1] == 0
+        drawn = draw_laid(outline, laid)
+        box = next(box for box in drawn.picture.boxes if box.name == "pour")
+        assert [text.text for text in box.texts[1:]] == ["said not done", "line 1"]
+        assert "said not to have happened" in {key.text.text for key in drawn.picture.keys}
+        assert "Said not to have happened: \u2068pour\u2069." in drawn.picture.summary
+        assert "unsaid" not in drawn.picture.summary
+        assert "a telling of 5 lines" in drawn.picture.texts[-1].text
+        assert 'class="step denied"' in drawn.svg
+        check_places(drawn.picture)
 
     @pytest.mark.parametrize("telling", ["drink", [1], [["drink"]]])
     def test_no_telling(self, telling):

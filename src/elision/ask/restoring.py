@@ -52,6 +52,7 @@ def left_out(
     passed: NDArray[np.float64] | None = None,
     places: Sequence[int] | None = None,
     gains: NDArray[np.float64] | None = None,
+    denied: Sequence[int] = (),
 ) -> LeftOut:
     """Say what was left out of a telling, every step at one place.
 
@@ -75,6 +76,8 @@ def left_out(
     gains
         (events + 1, steps): what the telling gains by each step at each place, see `gained`; by
         default the outline alone says what is likeliest.
+    denied
+        Steps of which it is said that they did not happen.
 
     Examples
     --------
@@ -92,6 +95,7 @@ def left_out(
         spread *= 1.0 if passed is None else passed
         spread[-1] = 0.0
         spread[:, best == len(told)] = 0.0
+    spread[:, [*denied]] = 0.0
     unsaid = np.minimum(spread.sum(axis=0), 1.0)
     place = where[best]
     gathered = np.zeros((int(where[-1]) + 1, len(outline.steps)))

@@ -15,7 +15,7 @@ from elision.errors import ElisionError, InputError
 from elision.serve import card, messages, pictures, questions
 from elision.serve.describe import details, listed
 from elision.serve.guard import HEADERS, Packed, TooLarge, body_of
-from elision.serve.lines import GAPS, understood, worded
+from elision.serve.lines import GAPS, fitting_nowhere, understood, worded
 from elision.serve.outlines import outlined
 from elision.serve.restore import restore
 from elision.serve.shelf import LONGEST_SENTENCE
@@ -259,9 +259,14 @@ def held_of(shelf: Shelf, request: Request) -> Held:
 
 def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
     """Fill the gaps of a telling; what the script does not know is left out."""
-    said = [one for one in understood(held, filling.telling) if one.kind != "unknown"]
+    every = understood(held, filling.telling)
+    said = [one for one in every if one.is_told]
     excluded = [event for event in filling.exclude if event is not None]
-    found = held.script.fill([worded(held, one) for one in said], top=filling.top, exclude=excluded)
+    found = held.script.fill(
+        [worded(held, one) for one in said],
+        top=filling.top,
+        exclude=fitting_nowhere(held, every, excluded),
+    )
     return messages.Fillings(
         [
             messages.Filled(

@@ -41,10 +41,11 @@ PALEST = 0.55
 
 
 class Row(NamedTuple):
-    """A line of the restored telling: told, or left out with a probability."""
+    """A line of the restored telling: told, denied, or left out with a probability."""
 
     text: str
     unsaid: float | None
+    is_denied: bool = False
 
 
 class Card(NamedTuple):
@@ -76,12 +77,14 @@ def card_of(held: Held, sharing: messages.Sharing) -> Card:
         rows += _left_out(outline, gap, found.steps, sharing.min_probability)
         for line in found.lines[place : place + 1]:
             if line.kind != "blank":
-                rows.append(Row(cleaned(line.text), None))
-    told = sum(row.unsaid is None for row in rows)
+                rows.append(Row(cleaned(line.text), None, line.kind == "denied"))
+    told = sum(row.unsaid is None and not row.is_denied for row in rows)
+    denied = sum(row.is_denied for row in rows)
     unsaid = sum(not one.lines and one.unsaid >= sharing.min_probability for one in found.steps)
     return Card(
         cleaned(held.name),
-        f"{_counted(told, 'line')} told, {_counted(unsaid, 'step')} left unsaid",
+        f"{_counted(told, 'line')} told, {_counted(unsaid, 'step')} left unsaid"
+        + (f", {denied} said not to have happened" if denied else ""),
         rows,
         found.judged.summary if found.judged else "",
         _laid(found, sharing.min_probability),
@@ -198,12 +201,14 @@ def _laid(found: messages.Restored, min_probability: float) -> Laid:
     for one in found.steps:
         if one.lines:
             states.append("astray" if one.astray else "told")
+        elif one.denied:
+            states.append("denied")
         else:
             states.append("unsaid" if one.unsaid >= min_probability else "faded")
     strange = [line.text for line in found.lines if line.kind == "unknown"]
     return Laid(
         tuple(states),
-        tuple(tuple(line + 1 for line in one.lines) for one in found.steps),
+        tuple(tuple(line + 1 for line in one.lines or one.denied) for one in found.steps),
         tuple(1.0 if one.lines else one.unsaid for one in found.steps),
         tuple(strange),
         sum(line.kind != "blank" for line in found.lines),
@@ -219,7 +224,8 @@ def _counted(number: int, thing: str) -> str:
 
 def _row(row: Row) -> str:
     if row.unsaid is None:
-        return f'<li class="told"><bdi>{escape(row.text)}</bdi></li>'
+        kind = "denied" if row.is_denied else "told"
+        return f'<li class="{kind}"><bdi>{escape(row.text)}</bdi></li>'
     ink = PALEST + (1 - PALEST) * row.unsaid
     return f'<li class="unsaid" style="opacity: {ink:.2f}"><bdi>{escape(row.text)}</bdi></li>'
 
@@ -243,6 +249,7 @@ h1 {{ font-size: 1.5rem; margin: 0; }}
 ol {{ padding: 0; list-style: none; max-width: 46rem; }}
 li {{ padding: 3px 0; overflow-wrap: anywhere; }}
 .told {{ font-weight: 600; }}
+.denied {{ color: var(--soft); }}
 .unsaid {{ color: var(--unsaid); font-style: italic; padding-left: 26px; }}
 figure {{ margin: 24px 0 8px; overflow-x: auto; }}
 figure svg {{ max-width: 100%; height: auto; }}
@@ -271,7 +278,8 @@ def _headed(picture: OutlinePicture, card: Card) -> OutlinePicture:
     y += LINE / 3
     for row in card.rows:
         told = row.unsaid is None
-        write(row.text, "line" if told else "ghost", 0.0 if told else INDENT)
+        role: TextRole = "caption" if row.is_denied else "line" if told else "ghost"
+        write(row.text, role, 0.0 if told else INDENT)
     y += LINE / 3
     if card.verdict:
         write(card.verdict, "caption")

@@ -9,6 +9,7 @@ import numpy as np
 from elision.ask.restoring import left_out
 from elision.serve import messages
 from elision.serve.outlines import spoken
+from elision.show.outline_overlay import out_of_order
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ def examples(held: Held) -> list[messages.Example]:
     ranked = _worth_reading(held.script.outline(), drawn)
     if not ranked:
         return []
-    told = _first(held, ranked, odd=False)
+    told = _usual(held, ranked)
     found = [messages.Example("a usual one", _spoken(held, told))]
     if len(told) > 2:
         place = len(told) // 2
         gap = _spoken(held, told)
         gap[place] = "?"
         found.append(messages.Example("with a gap", gap))
-        wrong = _first(held, _disordered(told), odd=True)
+        wrong = _odd(held, _disordered(told))
         found.append(messages.Example("an odd one", _spoken(held, wrong)))
     return found
 
@@ -86,13 +87,21 @@ def _disordered(told: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [(told[-1], *told[:-1]), tuple(reversed(told)), (*told[1:], told[0])]
 
 
-def _first(held: Held, ranked: Sequence[tuple[str, ...]], *, odd: bool) -> tuple[str, ...]:
-    """The first telling that is odd or is not, or else the first of all."""
-    for told in ranked[:TRIED]:
+def _usual(held: Held, ranked: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The first telling in the outline's order of which nothing is odd, or else the first."""
+    outline = held.script.outline()
+    ordered = [told for told in ranked if not out_of_order(outline, steps_told(outline, told))]
+    for told in ordered[:TRIED]:
         (found,) = held.script.conform([told])
-        if found.odd == odd:
+        if not (found.odd or found.flags or found.late):
             return told
-    return ranked[0]
+    return (ordered or ranked)[0]
+
+
+def _odd(held: Held, tellings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The first telling that is odd, or else the first of all."""
+    found = held.script.conform(tellings)
+    return next((told for told, one in zip(tellings, found, strict=True) if one.odd), tellings[0])
 
 
 def _spoken(held: Held, told: Sequence[str]) -> list[str]:

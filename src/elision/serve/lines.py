@@ -16,6 +16,7 @@ from elision.values.observations import HeardSentence
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from elision.ask.sentences import Part
     from elision.serve.messages import ItemKind
     from elision.serve.shelf import Held
     from elision.values.observations import Observation
@@ -31,20 +32,27 @@ _COMMA = re.compile(r"\s*[,;→>]\s*")
 class Said(NamedTuple):
     """One part of a telling: where it was said, in which words, and what the script hears.
 
-    ``heard`` is None for a gap and for what the script does not understand: ``kind`` tells them
-    apart.
+    ``heard`` is None for a gap, for what is said not to have happened and for what the script does
+    not understand: ``kind`` tells them apart. ``denied`` is the event that did not happen, if it
+    is surely one of the script's.
     """
 
     line: int
     text: str
     kind: ItemKind
     heard: Observation
+    denied: str | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is an event of the telling, known or to be found."""
+        return self.kind in ("event", "sentence", "gap")
 
 
 def understood(
     held: Held, telling: Iterable[str | None], *, writing: int | None = None
 ) -> list[Said]:
-    """Take each line for an event, a gap, a sentence, several of them, or something unknown.
+    """Take each line for an event, a gap, a sentence, a denial, several, or something unknown.
 
     The line that is being written may be half a word: no sense is sought in it beyond the events
     that it names.
@@ -74,6 +82,18 @@ def worded(held: Held, said: Said) -> Observation:
     if not isinstance(heard, str) or not held.goes_by_words or said.text in held.known:
         return heard
     return HeardSentence({heard: 1.0}, texts.wording.content_words(said.text))
+
+
+def denied_events(said: Iterable[Said]) -> set[str]:
+    """Events that are said not to have happened."""
+    return {one.denied for one in said if one.denied is not None}
+
+
+def fitting_nowhere(held: Held, said: Iterable[Said], exclude: Iterable[str] = ()) -> set[str]:
+    """Events that fill no gap: what is excluded or denied, unless nothing else would be left."""
+    excluded = {*exclude}
+    every = excluded | denied_events(said)
+    return every if held.known - every else excluded
 
 
 def _understood(held: Held, telling: Iterable[str | None], writing: int | None) -> Iterator[Said]:
@@ -117,16 +137,23 @@ def _told(held: Held, sentence: str) -> list[str]:
     """The parts of a sentence, if two of them or more stand for different events."""
     if _named(held, sentence) is not None or len(sentence) > LONGEST_SENTENCE:
         return [sentence]
-    parts = _happenings(sentence)
+    parts = _said(sentence)
     if len(parts) < 2:
         return [sentence]
-    heard = {name_of(one) for part in parts for one in held.sentence(part)}
-    return [*parts] if len(heard) > 1 else [sentence]
+    heard = [part for words, _ in parts for part in held.sentence(words)]
+    # A denial is cut off only if it is understood as one by itself.
+    if sum(part.denied for part in heard) < sum(denied for _, denied in parts):
+        return [sentence]
+    told = {name_of(one) for part in heard for one in part.heard}
+    told |= {words for words, denied in parts if denied}
+    return [words for words, _ in parts] if len(told) > 1 else [sentence]
 
 
 @lru_cache(SPLIT)
-def _happenings(sentence: str) -> tuple[str, ...]:
-    return tuple(texts.prose.happenings(sentence))
+def _said(sentence: str) -> tuple[tuple[str, bool], ...]:
+    """The parts of a sentence that tell something, and whether they deny it."""
+    found = (part for part in texts.prose.said(sentence) if part.kind != "remark")
+    return tuple((part.words, part.kind == "denied") for part in found)
 
 
 def _part(held: Held, number: int, text: str) -> Iterator[Said]:
@@ -135,8 +162,12 @@ def _part(held: Held, number: int, text: str) -> Iterator[Said]:
     elif (found := _named(held, text)) is not None:
         yield Said(number, text, "event", found)
     else:
-        heard = held.sentence(text)
-        for one in heard:
-            yield Said(number, text, "sentence", one)
-        if not heard:
-            yield Said(number, text, "unknown", None)
+        heard = [one for part in held.sentence(text) for one in _heard(number, text, part)]
+        yield from heard or [Said(number, text, "unknown", None)]
+
+
+def _heard(number: int, text: str, part: Part) -> Iterator[Said]:
+    for one in part.heard:
+        yield Said(number, text, "sentence", one)
+    if part.denied and not part.heard:
+        yield Said(number, text, "denied", None, part.denies)

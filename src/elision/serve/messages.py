@@ -18,8 +18,8 @@ Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=1000)]
 Direction: TypeAlias = Literal["LR", "TB"]
 Theme: TypeAlias = Literal["auto", "light", "dark"]
-ItemKind: TypeAlias = Literal["event", "sentence", "gap", "unknown", "writing"]
-LineKind: TypeAlias = Literal["event", "sentence", "gap", "unknown", "writing", "blank"]
+ItemKind: TypeAlias = Literal["event", "sentence", "denied", "gap", "unknown", "writing"]
+LineKind: TypeAlias = Literal["event", "sentence", "denied", "gap", "unknown", "writing", "blank"]
 
 
 class Asking(Struct, forbid_unknown_fields=True):
@@ -168,14 +168,16 @@ class Heard(Struct):
 class ToldLine(Struct):
     """One line of a telling.
 
-    ``parts`` are the pieces of a line that tells several things one after the other. A line that
-    is not understood has the ``near`` events; a gap, or a sentence that is not clear, has
-    ``options``, likeliest first. ``flags`` are empty unless the telling is judged.
+    ``denied`` are the events that it says did not happen. ``parts`` are the pieces of a line that
+    tells several things one after the other. A line that is not understood has the ``near`` events;
+    a gap, or a sentence that is not clear, has ``options``, likeliest first. ``flags`` are empty
+    unless the telling is judged.
     """
 
     text: str
     kind: LineKind
     heard: list[Heard]
+    denied: list[str]
     parts: list[str]
     near: list[str]
     options: list[Answer]
@@ -195,10 +197,14 @@ class Gap(Struct):
 
 
 class StepNow(Struct):
-    """A step of the outline: the lines that tell it, or how probably it happened untold."""
+    """A step of the outline: the lines that tell it, or how probably it happened untold.
+
+    ``denied`` are the lines that say that it did not happen; what is not told either was not done.
+    """
 
     step: int
     lines: list[int]
+    denied: list[int]
     unsaid: float
     astray: bool
 

@@ -103,7 +103,7 @@ def _picture(held: Held, wanted: Drawing, title: str) -> Picture:
 
 def _told(script: Script, held: Held, telling: Iterable[str | None]) -> list[Observation]:
     """Return the part of a telling that the script can tell."""
-    heard = [one.heard for one in understood(held, telling) if one.kind != "unknown"]
+    heard = [one.heard for one in understood(held, telling) if one.is_told]
     if not heard:
         return []
     try:

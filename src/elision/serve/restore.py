@@ -21,14 +21,15 @@ from elision.ask.telling.ahead import going_by_words
 from elision.ask.telling.slots import softmax
 from elision.errors import InputError
 from elision.serve import messages
-from elision.serve.lines import understood, worded
+from elision.serve.lines import denied_events, fitting_nowhere, understood, worded
 from elision.serve.nearest import Nearest
 from elision.serve.verdict import judged
+from elision.show.overlay import states_telling
 from elision.values.observations import HeardSentence
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from elision.ask.align import Aligned
     from elision.ask.restoring import LeftOut
@@ -67,10 +68,11 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
     True
     """
     said = understood(held, asking.telling, writing=asking.writing)
-    told = [one for one in said if one.kind not in ("unknown", "writing")]
+    told = [one for one in said if one.is_told]
+    denied = denied_events(said)
     names = [_name(one.heard) for one in told]
     finished = asking.finished and any(names)
-    options = _options(held, told, names, asking.top)
+    options = _options(held, told, names, asking.top, fitting_nowhere(held, said))
     assumed = _assumed(names, options)
     outline = held.script.outline()
     steps = steps_told(outline, assumed)
@@ -84,10 +86,15 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
         passed=None if finished else passed_by_now(held.script, outline, assumed),
         places=_places(told, len(asking.telling)),
         gains=gained(held.script, outline, assumed),
+        denied=[step for event in sorted(denied) for step in outline.steps_of.get(event, ())],
     )
     gaps = _gaps(left, len(lines))
     now = _steps(left, told, steps)
-    following, ended = ([], 1.0) if finished else _next(held, told, assumed, asking.top)
+    for one in said:
+        for step in outline.steps_of.get(one.denied or "", ()):
+            if one.line not in now[step].denied:
+                now[step].denied.append(one.line)
+    following, ended = ([], 1.0) if finished else _next(held, told, assumed, denied, asking.top)
     return messages.Restored(
         lines=lines,
         gaps=gaps,
@@ -95,7 +102,7 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
         next=following,
         ended=ended,
         judged=judged(held.script, said, names, steps, lines, gaps, now) if finished else None,
-        path=_path(held.script, names) if asking.path else None,
+        path=_path(held.script, names, denied) if asking.path else None,
         note="",
     )
 
@@ -132,18 +139,19 @@ def _lines(
             for one in here
             if one.heard is not None
         ]
+        denied = [*dict.fromkeys(one.denied for one in here if one.denied is not None)]
         kind = _kind(here)
         parts = [*dict.fromkeys(one.text for one in here)]
         near = _near(held, text or "") if kind in ("unknown", "writing") else []
         whole = "?" if text is None else text
-        found.append(messages.ToldLine(whole, kind, heard, parts, near, [], []))
+        found.append(messages.ToldLine(whole, kind, heard, denied, parts, near, [], []))
     return found
 
 
 def _kind(here: Sequence[Said]) -> LineKind:
     """The kind of a line: of its parts, the one that needs most attention."""
     kinds = {one.kind for one in here}
-    order: tuple[LineKind, ...] = ("writing", "unknown", "gap", "sentence", "event")
+    order: tuple[LineKind, ...] = ("writing", "unknown", "gap", "sentence", "event", "denied")
     return next((kind for kind in order if kind in kinds), "blank")
 
 
@@ -153,18 +161,23 @@ def _near(held: Held, text: str) -> list[str]:
 
 
 def _options(
-    held: Held, told: Sequence[Said], names: Sequence[str | None], top: int
+    held: Held,
+    told: Sequence[Said],
+    names: Sequence[str | None],
+    top: int,
+    exclude: Collection[str],
 ) -> dict[int, list[messages.Answer]]:
     """Answers for open places, and what sentences that are not clear may stand for."""
     found: dict[int, list[messages.Answer]] = {}
     if None in names:
-        for filling in held.script.fill([_clear(held, one) for one in told], top=top):
+        items = [_clear(held, one) for one in told]
+        for filling in held.script.fill(items, top=top, exclude=exclude):
             answers = [messages.Answer(one.event, one.probability) for one in filling.answers]
             found[filling.position] = answers
     vague = [place for place, one in enumerate(told) if _is_vague(one)]
     if not vague:
         return found
-    items: list[Observation] = [*names]
+    items = [*names]
     for place in vague:
         items[place] = told[place].heard
     try:
@@ -221,7 +234,8 @@ def _gaps(left: LeftOut, count: int) -> list[messages.Gap]:
 def _steps(
     left: LeftOut, told: Sequence[Said], steps: Sequence[int | None]
 ) -> list[messages.StepNow]:
-    found = [messages.StepNow(step, [], p, False) for step, p in enumerate(left.unsaid.tolist())]
+    chances = left.unsaid.tolist()
+    found = [messages.StepNow(step, [], [], p, False) for step, p in enumerate(chances)]
     for one, step in zip(told, steps, strict=True):
         if step is not None and one.line not in found[step].lines:
             found[step].lines.append(one.line)
@@ -232,7 +246,11 @@ def _steps(
 
 
 def _next(
-    held: Held, told: Sequence[Said], names: Sequence[str | None], top: int
+    held: Held,
+    told: Sequence[Said],
+    names: Sequence[str | None],
+    denied: Collection[str],
+    top: int,
 ) -> tuple[list[messages.Answer], float]:
     """What is told next, and the probability that nothing is."""
     script = held.script
@@ -245,12 +263,16 @@ def _next(
     if script.telling is not None:
         ahead = going_by_words(script.telling, [_clear(held, one) for one in told], ahead)
     (chances,) = softmax(ahead)
-    order = np.argsort(-chances[:-1], kind="stable")[:top].tolist()
+    if denied:
+        chances[[number[event] for event in denied]] = 0.0
+        chances /= max(chances.sum(), np.finfo(float).tiny)
+    order = np.argsort(-chances[:-1], kind="stable")[: top + len(denied)].tolist()
     found = [messages.Answer(script.events[o], float(chances[o])) for o in order]
+    found = [one for one in found if one.event not in denied][:top]
     return found, float(chances[-1])
 
 
-def _path(script: Script, names: Sequence[str | None]) -> messages.Path:
+def _path(script: Script, names: Sequence[str | None], denied: Collection[str]) -> messages.Path:
     """The states and edges of the most probable path."""
     try:
         aside = set(script.align([*names]).spurious)
@@ -258,10 +280,13 @@ def _path(script: Script, names: Sequence[str | None]) -> messages.Path:
         aligned = script.align(kept) if kept else None
     except InputError:
         aligned = None
-    return messages.Path([], []) if aligned is None else _passed(script, kept, aligned)
+    return messages.Path([], []) if aligned is None else _passed(script, kept, aligned, denied)
 
 
-def _passed(script: Script, told: Sequence[str | None], aligned: Aligned) -> messages.Path:
+def _passed(
+    script: Script, told: Sequence[str | None], aligned: Aligned, denied: Collection[str]
+) -> messages.Path:
+    undone = states_telling(script, denied)
     number = {name: k for k, name in enumerate(script.states)}
     parts: dict[int, messages.Passed] = {}
     states = [0]
@@ -270,10 +295,10 @@ def _passed(script: Script, told: Sequence[str | None], aligned: Aligned) -> mes
             continue
         state = number[step.state]
         states.append(state)
-        if step.position is None:
-            parts.setdefault(state, messages.Passed(state, "silent"))
-        else:
+        if step.position is not None:
             filled = told[step.position] is None
             parts[state] = messages.Passed(state, "filled" if filled else "told")
+        elif state not in undone:
+            parts.setdefault(state, messages.Passed(state, "silent"))
     states.append(script.size - 1)
     return messages.Path([*parts.values()], [*dict.fromkeys(pairwise(states))])

@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from elision import values
-from elision.ask.heard import hear
+from elision import ask, values
 from elision.files.library import free_name
 from elision.show.words import cleaned
 
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from elision.ask.identify import Identification
+    from elision.ask.sentences import Part
     from elision.serve.tellings import Tellings
     from elision.values.library import Library
-    from elision.values.observations import Observation
     from elision.values.script import Script
 
 MOST_LEARNED = 20
@@ -57,7 +56,7 @@ class Held:
         self.script = script
         self._lock = Lock()
         self._remembered: dict[tuple[object, ...], object] = {}
-        self._heard: Callable[[str], tuple[Observation, ...]] = lru_cache(HEARD)(self._hear)
+        self._heard: Callable[[str], tuple[Part, ...]] = lru_cache(HEARD)(self._hear)
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -105,16 +104,15 @@ class Held:
             self.script.save(path)
             return path.read_bytes()
 
-    def sentence(self, text: str) -> tuple[Observation, ...]:
-        """What a sentence stands for; nothing if the script does not understand it."""
+    def sentence(self, text: str) -> tuple[Part, ...]:
+        """What the parts of a sentence stand for or deny; none if no sentence is understood."""
         if not self.hears_sentences or len(text) > LONGEST_SENTENCE:
             return ()
         with self._lock:
             return self._heard(text)
 
-    def _hear(self, text: str) -> tuple[Observation, ...]:
-        items = hear(self.script, [text], unknown="ignore").items
-        return tuple(item for item in items if isinstance(item, (str, dict)))
+    def _hear(self, text: str) -> tuple[Part, ...]:
+        return tuple(ask.sentences.parts(self.script, text))
 
 
 class Shelf:

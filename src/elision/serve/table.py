@@ -32,7 +32,9 @@ def table(held: Held, asking: messages.Asking) -> bytes:
             notes = "; ".join(flag.note for flag in line.flags)
             for one in line.heard:
                 writer.writerow(_cells(place + 1, line.kind, line.text, one.event, "", notes))
-            if not line.heard and line.kind != "blank":
+            for event in line.denied:
+                writer.writerow(_cells(place + 1, "denied", line.text, event, "", notes))
+            if not line.heard and not line.denied and line.kind != "blank":
                 writer.writerow(_cells(place + 1, line.kind, line.text, "", "", notes))
             for answer in line.options:
                 row = (line.text, answer.event, answer.probability, "")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from elision.serve import messages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from elision.ask.score import Conformance, Flag
     from elision.serve.lines import Said
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 RARE = 0.01
 SKIPPED = "usually told, and missing here"
+UNDONE = "usually told, and said here not to have happened"
 
 
 def judged(
@@ -26,16 +27,26 @@ def judged(
     gaps: list[messages.Gap],
     now: list[messages.StepNow],
 ) -> messages.Verdict:
-    """Judge a telling, and flag its lines, gaps and steps."""
+    """Judge a telling, and flag its lines, gaps and steps.
+
+    What is said not to have happened is no part of what is judged. What is missing for that reason
+    is flagged where it is said.
+    """
+    heard = [one for one in said if one.is_told or one.kind == "unknown"]
     rest = iter(zip(names, steps, strict=True))
-    heard = [(None, None) if one.kind == "unknown" else next(rest) for one in said]
+    told_as = [next(rest) if one.is_told else (None, None) for one in heard]
     items = [
-        one.text if one.kind == "unknown" else name
-        for one, (name, _) in zip(said, heard, strict=True)
+        name if one.is_told else {one.text: 1.0}  # not to be heard as a sentence once more
+        for one, (name, _) in zip(heard, told_as, strict=True)
     ]
     (found,) = script.conform([items], unknown="ignore")
-    places = [one.line for one in said]
+    places = [one.line for one in heard]
+    denied = {one.denied: one.line for one in said if one.denied is not None}
     for flag in found.flags if found.odd else ():
+        if flag.kind == "skipped" and flag.event in denied:
+            flags = lines[denied[flag.event]].flags
+            flags.append(messages.Oddity(flag.kind, flag.event, UNDONE))
+            continue
         if flag.kind == "skipped":
             gap = places[flag.position] if flag.position < len(places) else len(lines)
             gaps[gap].flags.append(messages.Oddity(flag.kind, flag.event, SKIPPED))
@@ -43,12 +54,12 @@ def judged(
         lines[places[flag.position]].flags.append(
             messages.Oddity(flag.kind, flag.event, _note(flag))
         )
-        step = heard[flag.position][1]
+        step = told_as[flag.position][1]
         if flag.kind == "out of order" and step is not None:
             now[step].astray = True
     told = sum(bool(one.lines) for one in now)
     count = f"{told} of {len(now)} steps told."
-    parts = [summary(found), count, _rarity(script, found)]
+    parts = [summary(found, denied), count, _rarity(script, found)]
     return messages.Verdict(found.odd, found.p_value, " ".join(filter(None, parts)))
 
 
@@ -74,12 +85,15 @@ def _rarity(script: Script, found: Conformance) -> str:
     return f"About {100 * found.p_value:.0f} in 100 tellings are as unusual."
 
 
-def summary(found: Conformance) -> str:
-    """Say in a sentence whether a telling is odd, and why."""
+def summary(found: Conformance, denied: Container[str] = ()) -> str:
+    """Say in a sentence whether a telling is odd, and why; it may say that some did not happen."""
     if not found.odd:
         late = f" but for its order: {_listed(found.late)} came late" if found.late else ""
         return f"A usual telling{late}."
-    kinds = {flag.kind for flag in found.flags}
+    kinds = {
+        "undone" if flag.kind == "skipped" and flag.event in denied else flag.kind
+        for flag in found.flags
+    }
     reasons = [
         text
         for kind, text in (
@@ -90,6 +104,7 @@ def summary(found: Conformance) -> str:
             ("superfluous", "something in it does not belong there"),
             ("replaced", "something in it stands in place of something else"),
             ("skipped", "something that is usually told is missing"),
+            ("undone", "something that is usually told is said not to have happened"),
             ("surprising", "something in it is surprising"),
         )
         if kind in kinds

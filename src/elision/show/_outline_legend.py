@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from elision.show._outline_shapes import Link, Note, StepBox
 
 Sign: TypeAlias = Literal[
-    "then", "usually", "bar", "optional", "words", "note", "told", "unsaid", "astray", "faded"
+    "then",
+    "usually",
+    "bar",
+    "optional",
+    "words",
+    "note",
+    "told",
+    "unsaid",
+    "astray",
+    "denied",
+    "faded",
 ]
 
 SWATCH = (22.0, 12.0)
@@ -77,6 +87,8 @@ def _meanings(
         found.append(("unsaid", "not told, but probably done"))
     if "astray" in states:
         found.append(("astray", "told, but in another order than usual"))
+    if "denied" in states:
+        found.append(("denied", "said not to have happened"))
     if "faded" in states:
         found.append(("faded", "not part of this telling"))
     if any(box.optional and box.state in (None, "faded") for box in steps):

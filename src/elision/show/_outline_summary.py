@@ -11,10 +11,17 @@ if TYPE_CHECKING:
 
     from elision.show._outline_blocks import Block
     from elision.show._outline_words import Sheet
+    from elision.show.outline_overlay import State
 
 LONGEST = 60
 SUMMED_UP = 12
 """Elements that the summary names at most."""
+
+SUMMED_STATES: tuple[tuple[State, str], ...] = (
+    ("unsaid", "Probably done but unsaid"),
+    ("astray", "Out of order"),
+    ("denied", "Said not to have happened"),
+)
 
 
 def summary(sheet: Sheet, whole: Block | None, title: str) -> str:
@@ -29,7 +36,7 @@ def summary(sheet: Sheet, whole: Block | None, title: str) -> str:
     more = ["and so on"] if len(parts) > SUMMED_UP else []
     text += f" Usual course: {', then '.join([*named, *more])}."
     if sheet.laid is not None:
-        for state, words in (("unsaid", "Probably done but unsaid"), ("astray", "Out of order")):
+        for state, words in SUMMED_STATES:
             found = [k for k, one in enumerate(sheet.laid.states) if one == state]
             if found:
                 text += f" {words}: {_list(_name(sheet, k) for k in found[:SUMMED_UP])}."

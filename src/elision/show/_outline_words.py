@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from elision.show._boxes import TextRole
-    from elision.show.outline_overlay import Laid
+    from elision.show.outline_overlay import Laid, State
     from elision.values.outline import Outline
 
 SELDOM_TOLD = 0.5
 AGAIN_SIGN = "↻"
 FAINTEST = 0.3
+
+LEADS: dict[State, tuple[str, ...]] = {"astray": ("out of order",), "denied": ("said not done",)}
+"""What stands before the number of the line."""
 
 CUTS = (72, 150, 300)
 """Characters of a long label, the first by which it differs from all others."""
@@ -97,7 +100,7 @@ class Sheet:
         found: list[tuple[str, TextRole]] = [
             (f"line{'s' if len(lines) > 1 else ''} {shown}", "note")
         ]
-        return [("out of order", "note"), *found] if state == "astray" else found
+        return [*((words, "note") for words in LEADS.get(state, ())), *found]
 
     def room(self, step: int, widest: float = WIDE, lines: int = 2) -> float:
         """Least width inside a box in which the label takes few lines and no word is broken."""

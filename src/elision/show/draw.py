@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elision import show
-from elision.ask.heard import name_of
+from elision.ask.heard import events_of, hear, hear_all, name_of, single
 from elision.errors import InputError
 from elision.show.drawing_file import DrawingFile
-from elision.show.outline_drawing import draw_outline
+from elision.show.outline_drawing import draw_laid
+from elision.show.outline_overlay import laid_over
 from elision.show.picture import picture
 from elision.show.svg import svg
 from elision.values.observations import Packer, short
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from elision.show.outline_drawing import OutlineDrawing
+    from elision.show.outline_overlay import Laid
     from elision.show.picture import Direction, Picture
     from elision.show.svg import Theme
     from elision.values.observations import Observation, Unknown
@@ -69,8 +71,9 @@ def draw(
     path
         An SVG, PNG or PDF file to write, by its suffix.
     telling
-        A telling to lay over it: what it tells, what was probably done unsaid, and what is out of
-        order; over states, its most probable path. None in it stands for a gap.
+        A telling to lay over it: what it tells, what was probably done unsaid, what is out of
+        order, and what a sentence of it says not to have happened; over states, its most probable
+        path. None in it stands for a gap.
     states
         Draw the states of the script, not its outline.
     min_share
@@ -100,8 +103,8 @@ def draw(
             raise InputError(
                 f"{given} is for states, but an outline is drawn", hint="ask for states"
             )
-        told = None if telling is None else _named(script, telling, unknown)
-        return draw_outline(script.outline(), path, telling=told, title=title, theme=theme)
+        laid = None if telling is None else _laid(script, telling, unknown)
+        return draw_laid(script.outline(), laid, path, title=title, theme=theme)
     drawn = picture(
         script,
         telling=telling,
@@ -116,7 +119,22 @@ def draw(
     return drawing
 
 
-def _named(script: Script, telling: Iterable[Observation], unknown: Unknown) -> list[str | None]:
-    """A telling by names of events, None for gaps; what is unknown is refused or left out."""
-    items = Packer(script.events, unknown=unknown).kept(telling)
-    return [None if item is None else name_of(item) for item in items]
+def _laid(script: Script, telling: Iterable[Observation], unknown: Unknown) -> Laid:
+    """A telling over the outline; what is unknown is refused or left out."""
+    items = list(events_of(telling, script))
+    heard = hear(script, items, unknown=unknown)
+    told = single(heard, "draw")
+    Packer(script.events, unknown=unknown).pack([told])  # complains of what is no observation
+    denied: dict[str, list[int]] = {event: [] for event in sorted(heard.denied)}
+    if denied:
+        each = hear_all(script, [[item] for item in items], unknown=unknown)
+        for place, one in enumerate(each):
+            for event in one.denied:
+                denied[event].append(place)
+    return laid_over(
+        script.outline(),
+        [None if item is None else name_of(item) for item in told],
+        places=heard.positions,
+        length=len(items),
+        denied=denied,
+    )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from elision import show
 from elision.errors import InputError
 from elision.show.drawing_file import DrawingFile
-from elision.show.outline_picture import outline_picture
+from elision.show.outline_overlay import laid_over
+from elision.show.outline_picture import laid_picture
 from elision.show.outline_svg import outline_svg
 from elision.values.observations import short
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+    from elision.show.outline_overlay import Laid
     from elision.show.outline_picture import OutlinePicture
     from elision.show.svg import Theme
     from elision.values.outline import Outline
@@ -79,7 +81,27 @@ def draw_outline(
     """
     if theme not in ("auto", "light", "dark"):
         raise InputError(f"theme is {short(theme)}, expected 'auto', 'light' or 'dark'")
-    drawn = outline_picture(outline, telling=telling, title=title)
+    return draw_laid(
+        outline,
+        None if telling is None else laid_over(outline, telling),
+        path,
+        title=title,
+        theme=theme,
+    )
+
+
+def draw_laid(
+    outline: Outline,
+    laid: Laid | None,
+    path: str | PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    theme: Theme = "auto",
+) -> OutlineDrawing:
+    """Draw an outline with what is known of a telling, see `draw_outline`."""
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"title is {short(title)}, expected a text")
+    drawn = laid_picture(outline, laid, outline.title if title is None else title)
     drawing = OutlineDrawing(drawn, outline_svg(drawn, theme=theme), theme)
     if path is not None:
         drawing.save(path)

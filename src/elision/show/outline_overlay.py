@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -14,15 +15,17 @@ from elision.values.observations import short
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from elision.values.outline import Outline
 
-State: TypeAlias = Literal["told", "unsaid", "astray", "faded"]
-"""A step is told, probably done but unsaid, told out of order, or none of these."""
+State: TypeAlias = Literal["told", "unsaid", "astray", "denied", "faded"]
+"""A step is told, probably done but unsaid, told out of order, said not to have happened, or none
+of these."""
 
+NOTHING: Mapping[str, Sequence[int]] = MappingProxyType({})
 PROBABLE = 0.5
 """Above this probability an untold step counts as done: of two alternatives, one at most."""
 
@@ -36,7 +39,7 @@ class Laid:
     states
         What each step is.
     lines
-        Places in the telling that tell it, counted from 1.
+        Places in the telling that tell it, or that say that it did not happen, counted from 1.
     chance
         Probability that it happened.
     strange
@@ -52,8 +55,28 @@ class Laid:
     length: int
 
 
-def laid_over(outline: Outline, telling: Sequence[str | None]) -> Laid:
+def laid_over(
+    outline: Outline,
+    telling: Sequence[str | None],
+    *,
+    places: Sequence[int] | None = None,
+    length: int | None = None,
+    denied: Mapping[str, Sequence[int]] = NOTHING,
+) -> Laid:
     """Lay a telling, given as names of events, over an outline.
+
+    Parameters
+    ----------
+    outline
+        The outline.
+    telling
+        Names of events; None stands for a gap.
+    places
+        In which line each stands, counted from 0; by default each in one of its own.
+    length
+        Number of lines; by default that of the events.
+    denied
+        Events that are said not to have happened, and in which lines.
 
     Examples
     --------
@@ -66,16 +89,21 @@ def laid_over(outline: Outline, telling: Sequence[str | None]) -> Laid:
     told = _checked(telling)
     found = steps_told(outline, told)
     lines: list[list[int]] = [[] for _ in outline.steps]
-    for place, step in enumerate(found, 1):
-        if step is not None:
-            lines[step].append(place)
-    mentioned = [step for step, places in enumerate(lines) if places]
+    for place, step in zip(range(len(told)) if places is None else places, found, strict=True):
+        if step is not None and place + 1 not in lines[step]:
+            lines[step].append(place + 1)
+    mentioned = [step for step, its_lines in enumerate(lines) if its_lines]
     chance = outline.happened(mentioned)
     astray = out_of_order(outline, found)
     states: list[State] = []
-    for step, places in enumerate(lines):
-        if places:
+    for step, its_lines in enumerate(lines):
+        event = outline.steps[step].event
+        if its_lines:
             states.append("astray" if step in astray else "told")
+        elif event in denied:
+            states.append("denied")
+            its_lines += [place + 1 for place in denied[event]]
+            chance[step] = 0.0
         else:
             states.append("unsaid" if chance[step] > PROBABLE else "faded")
     strange = [event for event, step in zip(told, found, strict=True) if event and step is None]
@@ -84,7 +112,7 @@ def laid_over(outline: Outline, telling: Sequence[str | None]) -> Laid:
         tuple(map(tuple, lines)),
         tuple(float(one) for one in chance),
         tuple(dict.fromkeys(strange)),
-        len(told),
+        len(told) if length is None else length,
     )
 
 

@@ -43,6 +43,14 @@ DARK = {
     "astray-line": "#ff9d93",
 }
 
+MARKS = {
+    "told": ("told", "told-line"),
+    "unsaid": ("unsaid", "unsaid-line"),
+    "astray": ("astray", "astray-line"),
+    "denied": ("frame", "soft"),
+}
+"""Colours of a box and of its line by what its step is for a telling."""
+
 FADED, FADED_NOTE = 0.6, 0.8
 PALEST_LINE, PALEST_TEXT = 0.25, 0.7
 """Opacity of what nobody tells; contrast with the paper stays legible."""
@@ -84,9 +92,9 @@ def outline_svg(picture: OutlinePicture, *, theme: Theme = "auto", styled: bool 
     """Write a picture of an outline as SVG.
 
     Steps are ``g.step`` with ``data-step``, ``data-told`` and ``data-happens``; the classes
-    ``told``, ``unsaid``, ``astray`` and ``faded`` mark a telling. Links name the steps at their
-    ends by ``data-before`` and ``data-after``, notes theirs by ``data-steps``. There are no ids, so
-    that a page can hold many pictures.
+    ``told``, ``unsaid``, ``astray``, ``denied`` and ``faded`` mark a telling. Links name the steps
+    at their ends by ``data-before`` and ``data-after``, notes theirs by ``data-steps``. There are
+    no ids, so that a page can hold many pictures.
 
     Parameters
     ----------
@@ -180,8 +188,8 @@ def _bar(bar: Bar) -> str:
 
 
 def _step(box: StepBox) -> str:
-    marked = box.state in ("told", "unsaid", "astray")
-    fill, line = (box.state, f"{box.state}-line") if marked else ("step", "outline")
+    marked = box.state in MARKS
+    fill, line = MARKS.get(box.state or "", ("step", "outline"))
     strength = FADED if box.state == "faded" else 1.0
     outline = _rectangle(
         _place(box),
@@ -268,8 +276,9 @@ def _swatch(key: Key) -> str:
         return _rectangle(whole, 1, "fill-track") + _rectangle(
             (*whole[:2], key.width * 0.6, 5.0), 1, "fill-bar"
         )
-    if key.sign in ("told", "unsaid", "astray"):
-        return _rectangle(_place(key), 3, f"fill-{key.sign} line-{key.sign}-line", MARKED)
+    if key.sign in MARKS:
+        fill, line = MARKS[key.sign]
+        return _rectangle(_place(key), 3, f"fill-{fill} line-{line}", MARKED)
     if key.sign == "note":
         return _rectangle(_place(key), 3, "fill-frame line-frame-line", 1, DOTS)
     dashes = DASHES if key.sign == "optional" else ""

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from elision.ask.heard import impossible
-from elision.values.observations import Packer
+from elision.ask.heard import hear, impossible, single
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
@@ -43,6 +42,8 @@ def overlay(
 ) -> Overlay:
     """Lay a telling over a script.
 
+    States of events that it says did not happen play no role on the path.
+
     Raises
     ------
     InputError
@@ -56,27 +57,42 @@ def overlay(
     >>> [script.states[k] for k, role in found.roles.items() if role.part == "silent"]
     ['walk to door', 'take parcel', 'close door']
     """
-    packer = Packer(script.events, unknown=unknown)
-    items = list(telling)
-    packer.pack([items])  # complains of what is no observation
-    kept = packer.kept(items)
+    heard = hear(script, telling, unknown=unknown)
+    kept = single(heard, "draw")
     path = script.align(kept, unknown=unknown)
     if path.spurious:
         raise impossible()
+    undone = states_telling(script, heard.denied)
     number = {name: k for k, name in enumerate(script.states)}
     passed = [(number[step.state], step.position) for step in path.steps if step.state is not None]
     roles: dict[int, Role] = {}
     for state, place in passed:
-        if place is None:
+        if place is None and state not in undone:
             roles.setdefault(state, Role("silent"))
+        if place is None:
             continue
         before = roles.get(state, Role("told"))
         part: Part = "filled" if kept[place] is None or before.part == "filled" else "told"
         event = _event(script, state, kept[place])
-        roles[state] = Role(part, (*before.events, event), (*before.places, place + 1))
+        where = heard.positions[place] + 1
+        roles[state] = Role(part, (*before.events, event), (*before.places, where))
     steps = (0, *(state for state, _ in passed), script.size - 1)
     edges = dict.fromkeys(pairwise(steps))
     return Overlay(roles, tuple(edges), path.log_prob)
+
+
+def states_telling(script: Script, events: Collection[str]) -> set[int]:
+    """Return the states whose likeliest event is one of these.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.examples.doorbell()
+    >>> [script.states[k] for k in states_telling(script, {"open door"})]
+    ['open door']
+    """
+    likeliest = script.emission.argmax(axis=1).tolist()
+    return {k for k in range(1, script.size - 1) if script.events[likeliest[k]] in events}
 
 
 def _event(script: Script, state: int, item: Observation) -> int:

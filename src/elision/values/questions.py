@@ -497,7 +497,7 @@ class Questions(ABC):
         return show.draw.draw(
             self.asked,
             path,
-            telling=None if telling is None else ask.heard.understood(self.asked, telling),
+            telling=telling,
             states=states,
             min_share=min_share,
             direction=direction,

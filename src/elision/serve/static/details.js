@@ -30,9 +30,11 @@ export function showStep(outline, number, answer, onGo) {
   const now = answer?.steps[number];
   const here = now?.lines.length
     ? `In this telling: line ${now.lines.map((line) => line + 1).join(", ")}.`
-    : answer?.lines.some((line) => line.heard.length)
-      ? untold(now.unsaid)
-      : "";
+    : now?.denied.length
+      ? `In this telling: line ${now.denied.map((line) => line + 1).join(", ")} says that it did not happen.`
+      : answer?.lines.some((line) => line.heard.length)
+        ? untold(now.unsaid)
+        : "";
   const rows = (steps) =>
     steps.slice(0, MOST).map((other) =>
       make(

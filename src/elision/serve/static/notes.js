@@ -15,6 +15,8 @@ export function notes(line, { strange, isWritten, put }) {
   const heard = line.heard.map((one) => one.event).join(", then ");
   if (heard && heard.toLowerCase() !== line.text.trim().toLowerCase() && line.kind !== "event")
     note("taken for ", named(heard));
+  if (line.denied.length) note("said not to have happened: ", named(line.denied.join(", ")));
+  else if (line.kind === "denied") note("said not to have happened; it is passed over.");
   if (strange) {
     if (!line.flags.length) note("not known here; it is passed over.");
     if (line.near.length) note("Did you mean ", ...offers(line.near, put), "?");

@@ -4,7 +4,7 @@ import { chance } from "./dom.js";
 import { Viewport } from "./viewport.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PARTS = ["told", "unsaid", "astray"];
+const PARTS = ["told", "unsaid", "astray", "denied"];
 
 export class OutlineView extends Viewport {
   constructor(place, hears) {
@@ -51,13 +51,14 @@ export class OutlineView extends Viewport {
 }
 
 /** What a step is for a telling, and in which words. */
-function partOf(answer, { step, lines, unsaid, astray }, threshold, until) {
+function partOf(answer, { step, lines, denied, unsaid, astray }, threshold, until) {
   const told = lines.filter((line) => line < until);
   if (told.length) {
     const where = told.slice(0, 3).map((line) => line + 1);
     const text = `line${where.length > 1 ? "s" : ""} ${where.join(", ")}${told.length > 3 ? ", …" : ""}`;
     return { part: astray ? "astray" : "told", share: 1, text: astray ? `odd: ${text}` : text };
   }
+  if (denied.some((line) => line < until)) return { part: "denied", share: 0, text: "not done" };
   const place = answer.gaps.findIndex((gap) => gap.steps.includes(step));
   if (lines.length || unsaid < threshold || place >= until) return { part: null };
   return { part: "unsaid", share: unsaid, text: `unsaid ${chance(unsaid)}` };

@@ -189,6 +189,7 @@ export class Telling {
     row.classList.toggle("strange", strange);
     row.classList.toggle("odd", shown && line.flags.length > 0);
     row.classList.toggle("open", line.kind === "gap");
+    row.classList.toggle("denied", shown && line.kind === "denied");
     const put = (event) => () => this.replace(at, this.words.get(event) ?? event);
     const below = shown ? notes(line, { strange, isWritten: at === this.writing, put }) : [];
     row.querySelector(".below").replaceChildren(...below);
@@ -229,7 +230,7 @@ export class Telling {
     this.lines[at] = field.value;
     grow(field);
     const row = field.closest(".line");
-    row.classList.remove("strange", "odd");
+    row.classList.remove("strange", "odd", "denied");
     row.querySelector(".below").replaceChildren();
     this.suggestions.suggest(field, []);
     this.changed();
