@@ -240,6 +240,24 @@ def test_a_version_with_a_telling_model_or_an_outline_needs_one():
     refused(written(document() | {"version": 2}), problem)
 
 
+def test_choices_in_parts_are_kept_in_version_4():
+    kinds = [["ward", "test", "operate"], ["clinic", "test", "treat"]] * 30
+    script = el.ScriptLearner().fit([["come", *kind, "go"] for kind in kinds]).script_
+    (whole,) = script.outline().apart
+    content = dumps(script)
+    raw = json.loads(content)
+    assert raw["version"] == 4
+    assert [len(branch) for branch in raw["outline"]["apart"][0]["branches"]] == [2, 2]
+    assert loads(content).outline() == script.outline()
+    assert dumps(loads(content)) == content
+    refused(written(raw | {"version": 2}), "version 2 with choices in parts")
+    wrong = whole.steps[0]
+    raw["outline"]["apart"][0]["branches"][0] = [wrong, wrong]
+    refused(written(raw), "choice 0 of an outline has a step twice")
+    del raw["outline"]["apart"]
+    refused(written(raw), "version 4 without words around gaps or choices in parts")
+
+
 def test_a_newer_version_gives_a_hint():
     refused(written(document() | {"version": 5}), r"\(a newer release may read it\)$")
     with pytest.raises(el.FileFormatError) as caught:

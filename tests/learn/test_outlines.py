@@ -319,8 +319,76 @@ def test_a_branch_may_end_long_after_the_others(seed):
         done = ["fetch", "boil", *first, "water", "wait", "remove", *last, "drink"]
         told.append([step for step in done if rng.random() < 0.9 or step in ("pot", "serve")])
     outline = learn_outline(*numbered(told))
-    (choice,) = [unit for unit in units_of(outline) if len(unit) > 1]
-    assert choice == {("pot", "serve"), ("cup",)}
+    steps = {step.name: number for number, step in enumerate(outline.steps)}
+    (choice,) = outline.apart
+    assert set(choice.branches) == {(steps["pot"], steps["serve"]), (steps["cup"],)}
+    assert outline.happened([steps["serve"]])[[steps["pot"], steps["cup"]]].tolist() == [1, 0]
+
+
+def hospital(rng, omitted, count=150):
+    """Ward or clinic; two tests for all, in any order; what belongs to the ward or the clinic."""
+    told = []
+    for _ in range(count):
+        first, last = ("ward", "operate") if rng.random() < 0.42 else ("clinic", "treat")
+        tests = ["lab", "scan"] if rng.random() < 0.5 else ["scan", "lab"]
+        done = ["come", first, *tests, last, "rest", "go"]
+        told.append([step for step in done if rng.random() >= omitted])
+    return told
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("omitted", [0.0, 0.1, 0.2])
+def test_what_all_do_stands_between_the_parts_of_a_choice(omitted, complete):
+    told, names = numbered(hospital(np.random.default_rng(1), omitted))
+    outline = learn_outline(told, names, complete=complete)
+    assert [unit for unit in units_of(outline) if len(unit) > 1] == [
+        {("ward",), ("clinic",)},
+        {("operate",), ("treat",)},
+    ]
+    steps = {step.name: number for number, step in enumerate(outline.steps)}
+    unit = {name: outline.unit_of[number] for name, number in steps.items()}
+    for test in ("lab", "scan"):
+        assert outline.order[unit["ward"], unit[test]]
+        assert outline.order[unit[test], unit["operate"]]
+    assert not outline.order[unit["lab"], unit["scan"]]
+    # What is told of one part says what happened in the other.
+    for heard, surely, never in (
+        ("ward", "operate", "treat"),
+        ("clinic", "treat", "operate"),
+        ("operate", "ward", "clinic"),
+    ):
+        happened = outline.happened([steps[heard]])
+        assert (happened[steps[surely]], happened[steps[never]]) == (1, 0)
+    assert "operate (" in outline.text()
+    assert ", if ward" in outline.text()
+
+
+def test_a_choice_is_parted_only_by_what_goes_with_all_its_branches():
+    """Of three in ten of those in the ward something is asked, of nobody else."""
+    rng = np.random.default_rng(2)
+    told = []
+    for _ in range(200):
+        ward = ["ward", *(["ask"] if rng.random() < 0.3 else []), "operate"]
+        told.append(["come", *(ward if rng.random() < 0.5 else ["clinic", "treat"]), "go"])
+    outline = learn_outline(*numbered(told))
+    assert outline.apart == ()
+    assert {("ward", "operate"), ("clinic", "treat")} in units_of(outline)
+
+
+def test_a_part_of_one_branch_only_is_done_as_often_as_that():
+    rng = np.random.default_rng(3)
+    told = []
+    for _ in range(200):
+        ward = rng.random() < 0.4
+        done = ["come", *(["ward"] if ward else ["clinic"]), "test", *(["operate"] if ward else [])]
+        told.append([step for step in [*done, "go"] if rng.random() >= 0.05])
+    outline = learn_outline(*numbered(told))
+    (whole,) = outline.apart
+    names = {tuple(outline.steps[s].name for s in branch) for branch in whole.branches}
+    assert names == {("ward", "operate"), ("clinic",)}
+    steps = {step.name: number for number, step in enumerate(outline.steps)}
+    (alone,) = [unit for unit in outline.units if unit.steps == (steps["operate"],)]
+    assert alone.happens == pytest.approx(0.4, abs=0.1)
 
 
 def test_tea_in_a_pot_is_not_put_in_the_cup():

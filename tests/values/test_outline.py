@@ -285,6 +285,64 @@ def test_what_happened_agrees_with_all_that_may(case):
         assert sum(found[branch[0]] for branch in unit.branches) <= 1 + 1e-9
 
 
+def in_parts(whole):
+    """Each branch's first step in one unit, the others in another."""
+    return [
+        Unit(tuple(part), whole.shares, whole.happens)
+        for part in ([b[:1] for b in whole.branches], [b[1:] for b in whole.branches])
+    ]
+
+
+@given(told_outlines())
+def test_choices_in_parts_happen_as_whole_ones(case):
+    """Only their order is another."""
+    outline, told = case
+    units, apart = [], []
+    for unit in outline.units:
+        long = len(unit.branches) > 1 and all(len(branch) == 2 for branch in unit.branches)
+        units += in_parts(unit) if long else [unit]
+        apart += [unit] if long else []
+    parted = outline_of(outline.steps, units, apart=tuple(apart))
+    np.testing.assert_array_equal(parted.happened(told), outline.happened(told))
+    assert sorted(parted.decisions, key=lambda one: one.steps) == list(outline.units)
+    assert all(step in parted.decisions[d].steps for step, d in enumerate(parted.decided_by))
+
+
+def ward_or_clinic(**more):
+    """A choice with a test between its parts."""
+    whole = Unit(((0, 3), (1, 4)), (0.5, 0.5), 1.0)
+    units = [in_parts(whole)[0], single(2), in_parts(whole)[1]]
+    names = ["ward", "clinic", "test", "operate", "treat"]
+    steps = [step(name, telling=0.9) for name in names]
+    return outline_of(steps, units, {(0, 1), (1, 2)}, **{"apart": (whole,), **more})
+
+
+def test_parts_say_what_they_go_with():
+    lines = ward_or_clinic().text().splitlines()
+    assert lines[2:4] == ["       ward (50%)", "       clinic (50%)"]
+    assert lines[6:] == ["       operate (50%), if ward", "       treat (50%), if clinic"]
+    assert ward_or_clinic() != ward_or_clinic(apart=())
+    assert copy.deepcopy(ward_or_clinic()) == ward_or_clinic()
+
+
+APART = {
+    "an unknown one": Unit(((0, 9), (1, 4)), (0.5, 0.5), 1.0),
+    "a step twice": Unit(((0, 3), (0, 4)), (0.5, 0.5), 1.0),
+    "no part of choice 0": Unit(((0, 1), (3, 4)), (0.5, 0.5), 1.0),
+    "part of choice": Unit(((0, 3), (4,)), (0.5, 0.5), 1.0),
+    "needs a branch": Unit((), (), 1.0),
+    "expected 1": Unit(((0, 3), (1, 4)), (0.5, 0.6), 1.0),
+}
+
+
+@pytest.mark.parametrize("problem", APART)
+def test_what_is_no_choice_in_parts_is_refused(problem):
+    with pytest.raises(el.ScriptError, match=problem):
+        ward_or_clinic(apart=(APART[problem],))
+    with pytest.raises(el.ScriptError, match="in common"):
+        ward_or_clinic(apart=ward_or_clinic().apart * 2)
+
+
 def test_what_happened_in_a_cup_of_tea():
     outline = tea()
     silent = [0.75 * 0.5, 0.25 * 0.25]
