@@ -175,6 +175,7 @@ class Passing(NamedTuple):
             pairs = _orders_without(outline, without)
             logs = log_counted(pairs)
             odds = np.log(pairs + 1 + UNSEEN) - np.log(pairs.T + UNSEEN)
+            np.fill_diagonal(odds, 0.0)
         else:
             logs, odds = outline.log_counted, outline.odds_counted
         prior = np.log(counted + UNSEEN)
