@@ -51,31 +51,32 @@ def passed_untold(pairs, unit_of, told, step, tellers, tellings):
     return untold * sum(weights[:-1]) / (untold * sum(weights[:-1]) + weights[-1])
 
 
-def odds_before(pairs, a, b, more=0):
-    """Log-odds that unit a comes before unit b, with so many more tellings that say so."""
-    return math.log((pairs[a][b] + more + UNSEEN) / (pairs[b][a] + UNSEEN))
+def odds_before(pairs, a, b, against):
+    """Log-odds that unit a comes before unit b, by the tellings for it and those against it."""
+    return math.log((pairs[a][b] + UNSEEN) / ((against or pairs)[b][a] + UNSEEN))
 
 
-def out_of_order(pairs, unit_of, told, step, more=0):
+def out_of_order(pairs, unit_of, told, step, against=None):
     """The most that speaks for a step's coming too late, and for which unit.
 
-    Its unit comes where it is told first: nothing more of it is late.
+    Its unit comes where it is told first: nothing more of it is late. ``against`` are the tellings
+    that speak against it, where they are others.
     """
     own, units = unit_of[step], units_told(unit_of, told)
     if own in units or not units:
         return -math.inf, None
-    return max((odds_before(pairs, own, unit, more), unit) for unit in units)
+    return max((odds_before(pairs, own, unit, against), unit) for unit in units)
 
 
-def skip(pairs, unit_of, told, step, tellers, tellings, more=0):
+def skip(pairs, unit_of, told, step, tellers, tellings, against=None):
     """What speaks for a step's having been skipped.
 
     The log-odds that a telling tells it, and the two largest that it comes before a unit told.
     """
     own = unit_of[step]
     units = [unit for unit in units_told(unit_of, told) if unit != own]
-    odds = [odds_before(pairs, own, unit, more) for unit in units]
-    usual = math.log((tellers + more + UNSEEN) / (tellings - tellers + UNSEEN))
+    odds = [odds_before(pairs, own, unit, against) for unit in units]
+    usual = math.log((tellers + UNSEEN) / (tellings - tellers + UNSEEN))
     return usual + sum(sorted([0.0, 0.0, *odds])[-2:])
 
 

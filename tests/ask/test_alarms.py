@@ -95,19 +95,22 @@ def judged_by_others(outline, tellings):
         steps = [outline.steps_of[event][0] for event in one]
         units = [outline.unit_of[step] for step in steps]
         others = [other for place, other in enumerate(tellings) if place != number]
-        pairs = np.array(twin.without(outline.pairs, list(dict.fromkeys(units))))
-        np.testing.assert_array_equal(pairs, counted(outline, others))
+        pairs = counted(outline, tellings).tolist()
+        against = twin.without(outline.pairs, list(dict.fromkeys(units)))
+        np.testing.assert_array_equal(against, counted(outline, others))
         worst, deviation = QUIET, QUIET
         for place, step in enumerate(steps):
             asked = (pairs, outline.unit_of, steps[:place], step)
-            deviation = max(deviation, twin.out_of_order(*asked, more=1)[0])
+            deviation = max(deviation, twin.out_of_order(*asked, against)[0])
             for later in steps[place + 1 :]:
                 if outline.steps[later].told >= EXPECTED:
-                    tellers = sum(outline.steps[later].event in other for other in others)
+                    tellers = sum(outline.steps[later].event in other for other in tellings)
                     asked = (pairs, outline.unit_of, steps[: place + 1], later)
-                    worst = max(worst, twin.skip(*asked, tellers, len(others), more=1))
-        skipped.append(worst + TIE)
-        late.append(deviation + TIE)
+                    worst = max(worst, twin.skip(*asked, tellers, len(tellings), against))
+        # A new telling is judged by one telling more.
+        more = math.log((len(others) + 1.5) / (len(others) + 0.5))
+        skipped.append(worst + 2 * more + TIE)
+        late.append(deviation + more + TIE)
     np.testing.assert_allclose(outline.alarms.skipped, sorted(skipped)[::-1], rtol=1e-9)
     np.testing.assert_allclose(outline.alarms.out_of_order, sorted(late)[::-1], rtol=1e-9)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision._threads import one_blas_thread
-from elision.ask.engine.passing import LEAST_TELLINGS, Passing
-from elision.values.outline import Alarms, steps_told
+from elision.ask.engine.passing import LEAST_TELLINGS, WITNESSES, Passing
+from elision.values.outline import UNSEEN, Alarms, steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,9 @@ def with_alarms(
         one: _follow(outline, [events[event] for event in one])
         for one in dict.fromkeys(tuple(tellings[i]) for i in chosen)
     }
-    most = np.array([followed[tuple(tellings[i])] for i in chosen]) + TIE
+    most = np.array([followed[tuple(tellings[i])] for i in chosen])
+    # A new telling is judged by one telling more: as many counts each say so much more.
+    most += np.log1p(1 / (len(tellings) - 1 + UNSEEN)) * np.array([WITNESSES, 1]) + TIE
     skipped, out_of_order = (tuple(kind.tolist()) for kind in -np.sort(-most.T))
     return replace(outline, alarms=Alarms(skipped, out_of_order))
 

@@ -165,17 +165,16 @@ class Passing(NamedTuple):
     def of(cls, outline: Outline, without: Sequence[int] = ()) -> Passing:
         """Before anything is told.
 
-        As for a telling of these steps (``without``) that the outline was not learned from: it is
-        taken off what speaks against alarms, and another one that tells it otherwise is counted
-        for them, for who is judged next may be that one.
+        As for a telling of these steps (``without``) that the outline was not learned from. It is
+        taken off what speaks against alarms, and left in what speaks for them: so no telling that
+        is judged later has more against it than its like.
         """
         steps, units = len(outline.steps), len(outline.units)
         counted = outline.told_shares * outline.tellings
         if without:
             pairs = _orders_without(outline, without)
             logs = log_counted(pairs)
-            odds = np.log(pairs + 1 + UNSEEN) - np.log(pairs.T + UNSEEN)
-            np.fill_diagonal(odds, 0.0)
+            odds = np.log(outline.pairs + UNSEEN) - np.log(pairs.T + UNSEEN)
         else:
             logs, odds = outline.log_counted, outline.odds_counted
         prior = np.log(counted + UNSEEN)
