@@ -52,7 +52,8 @@ def events_of(narrative: object, script: Script | None = None) -> Any:
     Raises
     ------
     InputError
-        If only sentences are known and the script understands none, or a corpus came.
+        If only sentences are known and the script understands none, or a corpus or a data frame
+        came.
 
     Examples
     --------
@@ -66,6 +67,12 @@ def events_of(narrative: object, script: Script | None = None) -> Any:
         raise InputError(
             f"a corpus of {len(narrative)} narratives came, expected one narrative",
             hint="ask about one of them, such as corpus[0], or ask a question about many",
+        )
+    if is_frame(narrative):
+        raise InputError(
+            "a data frame came, expected one narrative",
+            hint="read it, corpus = el.read(frame), and ask about one case of it, such as corpus[0];"
+            " questions about many, such as conform, take the frame itself",
         )
     if not isinstance(narrative, Narrative):
         return narrative

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from elision import eventlog
+from elision._backends import is_frame
 from elision._files import write_atomically
 from elision.errors import InputError, relocated, shown
 from elision.values.narrative import FIELDS, NO_EVENTS_HINT, Narrative, check_text, checked_strings
@@ -80,6 +81,9 @@ class Corpus(Sequence[Narrative]):
         >>> Corpus.of([["hear", "open"], ["open"]]).events
         [('hear', 'open'), ('open',)]
         """
+        if is_frame(narratives):
+            problem = "a data frame came, expected a list of lists of strings"
+            raise InputError(problem, hint="read it first: el.read(frame) makes a corpus of it")
         if not isinstance(narratives, Iterable) or isinstance(narratives, str | bytes | Mapping):
             raise InputError(f"{shown(narratives)} is not a list of lists of strings")
         check_text(domain, "domain")
