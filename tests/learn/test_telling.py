@@ -596,11 +596,12 @@ def test_the_regression_is_at_its_best():
     rng = np.random.default_rng(0)
     values = np.column_stack([np.ones(60), rng.normal(size=(60, 2))])
     truth = rng.random(60) < 0.3
-    found = missing._regression(values, truth)
+    lowered = -rng.exponential(size=60)
+    found = missing._regression(values, truth, np.zeros(3), lowered)
 
     def loss(weights):
         signs = np.where(truth, 1.0, -1.0)
-        likelihood = np.log1p(np.exp(-signs * (values @ weights))).sum()
+        likelihood = np.log1p(np.exp(-signs * (values @ weights + lowered))).sum()
         return likelihood + 0.5 * ((weights - np.array(missing.PRIOR)) ** 2).sum()
 
     for change in 1e-3 * rng.normal(size=(30, 3)):

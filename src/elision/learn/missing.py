@@ -155,8 +155,9 @@ def _loss(
     lowered: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
     """Negative log-likelihood, with a normal prior around `PRIOR`, and its gradient."""
+    prior = np.array(PRIOR)
     odds = values @ weights + lowered
-    change = (weights - np.array(PRIOR)) / SPREAD
+    change = (weights - prior) / SPREAD
     total = np.logaddexp(0, odds).sum() - odds[truth].sum() + 0.5 * change @ change
     return float(total), values.T @ (chance(odds) - truth) + change / SPREAD
 
