@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import reprlib
 
-__all__ = ["ElisionError", "FileFormatError", "InputError", "ScriptError", "UnknownEventError"]
+__all__ = [
+    "ElisionError",
+    "FileFormatError",
+    "InputError",
+    "ReadingWarning",
+    "ScriptError",
+    "UnknownEventError",
+]
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 48
@@ -49,6 +56,10 @@ class ScriptError(InputError):
 
 class FileFormatError(InputError):
     """A file that is not a script file, or a damaged one."""
+
+
+class ReadingWarning(UserWarning):
+    """What was read can be taken in another way; says how."""
 
 
 def shown(value: object) -> str:

@@ -304,14 +304,28 @@ class TestFrames:
         frame = pd.DataFrame({"case": [1, 2], "activity": ["a", "b"], "time": [1, 2]})
         values: list[Any] = ["1", None] if kind in (None, "string") else [1, None]
         frame[column] = pd.Series(values, dtype=kind)
-        if kind in ("float64", "datetime64[us]") and column != "time":
+        if kind == "datetime64[us]" and column != "time":
             message = (
                 f"^data frame row index 0, column '{column}': .*expected text or a whole number"
+                r" \(write such values as text\)"
             )
         else:
-            message = f"^data frame row index 1, column '{column}': null"
+            message = f"^data frame row index 1, column '{column}': (null|nan)"
+            if column != "time":
+                message += r"; .* \(fill it in, or leave out such rows\)"
         with pytest.raises(InputError, match=message):
             read(make(frame))
+
+    def test_whole_floats_are_whole_numbers(self, make: Any) -> None:
+        """Pandas makes floats of a column of whole numbers as soon as one of them is missing."""
+        frame = pd.DataFrame({"case": [1.0, 2.0, 1.0], "activity": [3.0, 4.0, 5.0]})
+        corpus = read(make(frame))
+        assert [one.id for one in corpus] == ["1", "2"]
+        assert corpus.events == [("3", "5"), ("4",)]
+        with pytest.raises(InputError, match=r"row index 1, column 'case': 1\.5; expected text"):
+            read(make(frame.assign(case=[1.0, 1.5, 2.0])))
+        with pytest.raises(InputError, match="row index 1, column 'case'"):  # one of many
+            read(make(frame.assign(case=[1.0, 2.0**53 + 2, 2.0])))
 
     def test_missing_and_ambiguous_columns(self, make: Any) -> None:
         with pytest.raises(

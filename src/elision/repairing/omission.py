@@ -37,7 +37,7 @@ OFTEN = 0.5
 """A step that is left out more often may be one that is often not done."""
 
 LEAST_DOUBTED = 0.05
-"""A lower rate of a step that is taken to be optional is not worth a doubt; nor is one above `OFTEN`."""
+"""Rates of steps taken to be optional that are worth a doubt, up to `OFTEN`."""
 
 SURE = 3.0
 """Standard errors by which such a rate is above 0."""
@@ -183,7 +183,7 @@ def _learned(found: dict[int, Found], cases: NDArray[np.int64], events: int) -> 
     which = np.array(list(found))
     own, assumed, sure = _weighed(list(found.values()))
     doubted[which] = [
-        one.rate if by <= 0.5 and _is_doubtful(one) else 0.0  # noqa: PLR2004 - more likely than not
+        one.rate if by <= 0.5 and _is_doubtful(one) else 0.0
         for one, by in zip(found.values(), sure, strict=True)
     ]
     weight = cases[which] * sure

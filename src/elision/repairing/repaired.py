@@ -262,7 +262,7 @@ class _Done(NamedTuple):
 
 
 def _together(domains: Sequence[_Done]) -> tuple[float, bool, float, float]:
-    """The rate of an event in all domains, whether it is mostly its own, least trust, most doubt."""
+    """The rate of an event in all domains, if it is mostly its own, least trust, most doubt."""
     if not domains:
         return 0.0, False, 1.0, 0.0
     times = [one.times for one in domains]
