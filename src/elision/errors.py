@@ -71,6 +71,17 @@ def shown(value: object) -> str:
     return "null" if value is None else " ".join(text.split("\n"))
 
 
+def counted(count: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "event"), counted(2000, "event")
+    ('1 event', '2,000 events')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def numbered(error: InputError, number: int) -> InputError:
     """Return a complaint about the only narrative as one about a certain one of many.
 

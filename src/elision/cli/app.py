@@ -324,7 +324,7 @@ def remarks_said() -> Iterator[None]:
             else:
                 usual(message, category, *rest, **more)
 
-        warnings.showwarning = show  # type: ignore[assignment]
+        warnings.showwarning = show
         yield
 
 

@@ -394,7 +394,7 @@ def told_narratives(X: Narratives) -> list[tuple[str, ...]]:
         if not narratives:
             raise InputError("no narratives came, expected at least one")
         return narratives
-    if isinstance(X, (str, bytes)) or not (isinstance(X, Iterable) or is_frame(X)):
+    if not is_frame(X) and (isinstance(X, (str, bytes)) or not isinstance(X, Iterable)):
         raise InputError(
             f"narratives came as {type(X).__name__}, expected a list of lists of events"
         )

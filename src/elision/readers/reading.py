@@ -63,9 +63,9 @@ def read(
         or "month-first". By default the form that all values of the column have; where there are
         several, and they differ in the order of events, none is chosen.
     lifecycle
-        For logs that say `lifecycle:transition`, and tables with a column of a like name (lifecycle,
-        transition, event_type) that says start, complete and so on: "complete" keeps only the
-        events that are complete, if there are any such; "all" keeps every event.
+        For logs that say `lifecycle:transition`, and tables with a column of a like name
+        (lifecycle, transition, event_type) that says start, complete and so on: "complete" keeps
+        only the events that are complete, if there are any such; "all" keeps every event.
     encoding
         How text is written. XES files say this themselves.
     sentences

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -297,7 +298,8 @@ def gathered(rows: Iterable[Row], columns: Columns, reading: Reading, place: str
 
 def no_label(value: object, where: str) -> InputError:
     """Return the complaint that a cell names no case or event."""
-    is_empty = value is None or str(value).strip() in ("", "nan")
+    is_empty = value is None or (isinstance(value, float) and math.isnan(value))
+    is_empty |= isinstance(value, str) and not value.strip()
     hint = "fill it in, or leave out such rows" if is_empty else "write such values as text"
     return InputError(f"{shown(value)}; expected text or a whole number", where=where, hint=hint)
 

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from elision.errors import InputError
+from elision.errors import InputError, counted
 from elision.eventlog import EventLog, Insertion, LogWriter
 from elision.repairing.omission import OFTEN
 from elision.repairing.repairer import MOST_CASES, UNSURE, Answer, Repairer, check_names, is_whole
@@ -123,8 +123,8 @@ class Report:
 
     def __str__(self) -> str:
         put_in = (
-            f"{self.inserted} events put into {self.repaired} of {self.cases} cases,"
-            f" beside {self.told} recorded ones"
+            f"{counted(self.inserted, 'event')} put into {self.repaired:,} of"
+            f" {counted(self.cases, 'case')}, beside {self.told:,} recorded ones"
         )
         left_out = f"Of all that is done, {self.omission:.1%} is taken to be left out of the log"
         lines = [
