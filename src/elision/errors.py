@@ -71,15 +71,15 @@ def shown(value: object) -> str:
     return "null" if value is None else " ".join(text.split("\n"))
 
 
-def counted(count: int, noun: str) -> str:
-    """Return how many there are of something.
+def counted(count: int, noun: str, form: str = "") -> str:
+    """Return how many there are of something, the number in a form such as ",".
 
     Examples
     --------
-    >>> counted(1, "event"), counted(2000, "event")
-    ('1 event', '2,000 events')
+    >>> counted(1, "event"), counted(2000, "event"), counted(2000, "event", ",")
+    ('1 event', '2000 events', '2,000 events')
     """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:{form}} {noun}" if count == 1 else f"{count:{form}} {noun}s"
 
 
 def numbered(error: InputError, number: int) -> InputError:

@@ -123,8 +123,8 @@ class Report:
 
     def __str__(self) -> str:
         put_in = (
-            f"{counted(self.inserted, 'event')} put into {self.repaired:,} of"
-            f" {counted(self.cases, 'case')}, beside {self.told:,} recorded ones"
+            f"{counted(self.inserted, 'event')} put into {self.repaired} of"
+            f" {counted(self.cases, 'case')}, beside {self.told} recorded ones"
         )
         left_out = f"Of all that is done, {self.omission:.1%} is taken to be left out of the log"
         lines = [

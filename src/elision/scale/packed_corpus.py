@@ -180,10 +180,9 @@ class PackedCorpus:
     parts: tuple[Part, ...]
 
     def __repr__(self) -> str:
-        return (
-            f"<PackedCorpus: {counted(self.narratives, 'narrative')}, {self.distinct:,} of them"
-            f" different, {counted(len(self.events), 'event')}>"
-        )
+        told = counted(self.narratives, "narrative", ",")
+        events = counted(len(self.events), "event", ",")
+        return f"<PackedCorpus: {told}, {self.distinct:,} of them different, {events}>"
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PackedCorpus:

@@ -110,7 +110,7 @@ class Packing:
     def __str__(self) -> str:
         narratives = sum(one.narratives for one in self.corpora.values())
         different = sum(one.distinct for one in self.corpora.values())
-        lines = [f"{counted(narratives, 'narrative')}, {different:,} of them different."]
+        lines = [f"{counted(narratives, 'narrative', ',')}, {different:,} of them different."]
         if self.slices > self.files:
             lines.append(
                 f"Read in {self.slices:,} pieces to keep to {written(self.memory)}"
