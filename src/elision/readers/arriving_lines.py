@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,11 @@ class Lines:
         """Refuse a table by its header, or by a first and second line of as many cells."""
         if not self._may_be_table:
             return
-        header, *others = [sniffed(line) for line in self._told]
+        try:
+            header, *others = [sniffed(line) for line in self._told]
+        except csv.Error:  # as of a carriage return within a line
+            self._may_be_table = False
+            return
         is_table = len(header[0]) > 1 and (
             looks_known(header[0])
             if not others
