@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import reprlib
 
-__all__ = ["ElisionError", "FileFormatError", "InputError", "ScriptError", "UnknownEventError"]
+__all__ = [
+    "ElisionError",
+    "FileFormatError",
+    "InputError",
+    "ReadingWarning",
+    "ScriptError",
+    "UnknownEventError",
+]
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 48
@@ -51,6 +58,10 @@ class FileFormatError(InputError):
     """A file that is not a script file, or a damaged one."""
 
 
+class ReadingWarning(UserWarning):
+    """What was read can be taken in another way; says how."""
+
+
 def shown(value: object) -> str:
     """Return a value as an error message shows it: short, and null for None."""
     try:
@@ -58,6 +69,17 @@ def shown(value: object) -> str:
     except ValueError:  # a number of thousands of digits, which Python does not write
         text = f"<{type(value).__name__} that is too long to show>"
     return "null" if value is None else " ".join(text.split("\n"))
+
+
+def counted(count: int, noun: str, form: str = "") -> str:
+    """Return how many there are of something, the number in a form such as ",".
+
+    Examples
+    --------
+    >>> counted(1, "event"), counted(2000, "event"), counted(2000, "event", ",")
+    ('1 event', '2000 events', '2,000 events')
+    """
+    return f"{count:{form}} {noun}" if count == 1 else f"{count:{form}} {noun}s"
 
 
 def numbered(error: InputError, number: int) -> InputError:

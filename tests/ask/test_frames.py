@@ -107,6 +107,36 @@ class TestAnswers:
             el.examples.doorbell().between_many([["open door"]]).to_frame("abacus")
 
 
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+class TestWhereOneNarrativeIsExpected:
+    QUESTIONS = ("align", "between", "fill", "log_prob", "missing", "next", "order", "posterior")
+
+    @pytest.mark.parametrize("question", [*QUESTIONS, "resolve", "score"])
+    def test_a_table_is_refused(self, backend: str, question: str) -> None:
+        script = el.examples.doorbell()
+        frame = Corpus.of([["hear doorbell", "open door"]]).to_frame(backend)
+        for learned in (script, script.with_telling(None)):
+            with pytest.raises(InputError, match=r"a data frame came, expected one .*el\.read"):
+                getattr(learned, question)(frame)
+
+    def test_libraries(self, backend: str) -> None:
+        library = el.Library({"door": el.examples.doorbell()})
+        frame = Corpus.of([["hear doorbell", "open door"]]).to_frame(backend)
+        for question in (library.identify, library.score):
+            with pytest.raises(InputError, match=r"a data frame came, expected one .*el\.read"):
+                question(frame)
+        assert len(library.identify_many(frame)) == 1
+
+    def test_many_narratives(self, backend: str) -> None:
+        script = el.examples.doorbell()
+        corpus = Corpus.of([["hear doorbell", "open door"]])
+        frame = corpus.to_frame(backend)
+        assert script.compare(script, frame).on_data == script.compare(script, corpus).on_data
+        for taken in (script.pack, el.Repairer.learn, el.EventExtractor().fit, Corpus.of):
+            with pytest.raises(InputError, match=r"^a data frame came, .*el\.read\(frame"):
+                taken(frame)
+
+
 class TestCorpora:
     CORPUS = Corpus(
         [

@@ -216,4 +216,6 @@ def test_an_outline_as_graph_frame_and_dictionary(case):
     assert sorted(graph.nodes) == sorted(names)
     assert len(outline.to_frame()) == len(names)
     assert isinstance(outline.to_dict(), dict)
-    assert repr(outline).startswith(f"Outline({len(names)} steps, {len(outline.units)} units")
+    steps, units = len(names), len(outline.units)
+    said = f"Outline({steps} step{'s' * (steps != 1)}, {units} unit{'s' * (units != 1)}, "
+    assert repr(outline).startswith(said)

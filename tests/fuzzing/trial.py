@@ -9,7 +9,7 @@ import warnings
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from elision.errors import ElisionError
+from elision.errors import ElisionError, ReadingWarning
 
 SLOWEST = 5.0
 """Seconds of the processor that an input of some kilobytes may take."""
@@ -67,6 +67,7 @@ def _tried(target, content):
     try:
         with warnings.catch_warnings(), _limited():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ReadingWarning)
             target.take(content)
     except ElisionError as error:
         accepted = False

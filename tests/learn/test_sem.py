@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import estimator_checks
 
 import elision as el
@@ -211,6 +211,27 @@ def test_model_selection_works():
         cv=4,
     ).fit(TELLINGS)
     assert grid.best_params_ == {"state_cost": 0.0}
+
+
+def test_a_script_learner_is_cross_validated_by_its_log_probability():
+    learner = el.ScriptLearner(events=el.Corpus.of(TELLINGS).vocabulary)
+    found = cross_val_score(learner, TELLINGS, scoring=el.mean_log_prob, cv=4)
+    assert (found < 0).all()
+    assert (
+        found.tolist()
+        == cross_val_score(learner, el.Corpus.of(TELLINGS), scoring=el.mean_log_prob, cv=4).tolist()
+    )
+    with pytest.raises(el.InputError, match=r"came, expected one narrative .*el\.mean_log_prob"):
+        learner.fit(TELLINGS).score(TELLINGS)
+
+
+@pytest.mark.parametrize("learner", [el.ScriptLearner, el.StreamLearner, el.SEMHMM, el.NGram])
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_is_to_be_read_first(learner, backend):
+    corpus = el.Corpus.of(TELLINGS)
+    with pytest.raises(el.InputError, match=r"^a data frame came, .*el\.read\(frame\)"):
+        learner().fit(corpus.to_frame(backend))
+    assert learner().fit(el.read(corpus.to_frame(backend)))
 
 
 def test_the_named_learners_are_settings_of_one_class():

@@ -596,15 +596,57 @@ def test_the_regression_is_at_its_best():
     rng = np.random.default_rng(0)
     values = np.column_stack([np.ones(60), rng.normal(size=(60, 2))])
     truth = rng.random(60) < 0.3
-    found = missing._regression(values, truth)
+    lowered = -rng.exponential(size=60)
+    found = missing._regression(values, truth, np.zeros(3), lowered)
 
     def loss(weights):
         signs = np.where(truth, 1.0, -1.0)
-        likelihood = np.log1p(np.exp(-signs * (values @ weights))).sum()
+        likelihood = np.log1p(np.exp(-signs * (values @ weights + lowered))).sum()
         return likelihood + 0.5 * ((weights - np.array(missing.PRIOR)) ** 2).sum()
 
     for change in 1e-3 * rng.normal(size=(30, 3)):
         assert loss(found + change) > loss(found)
+
+
+def test_what_is_missing_is_as_probable_as_is_said():
+    """An obligatory step may be missing at any of several places: each alone is nearly certain.
+
+    They share one probability in what is said, so that is what must be learned from hidden events.
+    """
+    rng = np.random.default_rng(1)
+
+    def telling():
+        return [0, 1, *rng.permutation([2, 3, 4, 5]).tolist(), 6, 7]
+
+    names = list("abcdefgh")
+    learner = el.ScriptLearner().fit([[names[k] for k in telling()] for _ in range(200)])
+    said, true = [], []
+    for _ in range(150):
+        told, gone = hide(np.array(telling()), len(names), rng)
+        if len(told):
+            said.append(learner.predict_hidden([[names[k] for k in told]])[0].ravel())
+            true.append(gone.ravel())
+    stated, found = np.concatenate(said), np.concatenate(true)
+    assert stated.sum() == pytest.approx(found.sum(), rel=0.1)
+    bins = np.minimum(stated * 10, 9).astype(int)
+    worth = stated >= 0.05
+    apart = [abs((stated - found)[worth & (bins == k)].sum()) for k in range(10)]
+    assert sum(apart) / worth.sum() < 0.08
+
+
+def test_without_rivals_the_regression_is_kept(monkeypatch):
+    """Where nothing is lowered there is nothing to learn again; nor where it gains too little."""
+    narratives, names = sampled(60, 7)
+    found = learn_missing(narratives, names, random_state=2)
+    monkeypatch.setattr(missing, "MOST_ROUNDS", 0)
+    alone = learn_missing(narratives, names, random_state=2)
+    monkeypatch.setattr(missing, "MOST_ROUNDS", 5)
+    monkeypatch.setattr(missing, "NO_LUCK", np.inf)
+    assert learn_missing(narratives, names, random_state=2) == alone
+    monkeypatch.setattr(missing, "agreed_odds", lambda odds, _: odds)
+    monkeypatch.setattr(missing, "NO_LUCK", 0.0)
+    assert learn_missing(narratives, names, random_state=2) == alone
+    assert np.isfinite(found).all()
 
 
 def test_what_is_missing_is_learned():

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elision.errors import InputError
+from elision.errors import InputError, ReadingWarning
+from elision.eventlog import Insertion
 from elision.eventlog.log import EventLog
 from elision.readers import read
 from elision.readers.preview import is_untimed
@@ -148,6 +149,53 @@ class TestTables:
         text = "case,activity,lifecycle:transition\n1,a,start\n1,a,COMPLETE\n2,b,start\n2,c,\n"
         assert read(io.StringIO(text)).events == [("a",), ("c",)]
         assert read(io.StringIO(text), lifecycle="all").events == [("a", "a"), ("b", "c")]
+
+    @pytest.mark.parametrize(
+        "name", ["lifecycle", "Lifecycle_Transition", "transition", "event_type", "lifecycle state"]
+    )
+    def test_a_column_like_a_lifecycle(self, name: str, tmp_path: Path) -> None:
+        text = f"case,activity,{name}\n1,a,start\n1,a,Complete\n2,b,schedule\n2,b,COMPLETE\n2,c,\n"
+        said = f"column '{name}': only what is complete is read, 3 of 5 .*lifecycle='all'"
+        path = put(tmp_path, "log.csv", text)
+        packed = put(tmp_path, "log.parquet", parquet(pd.read_csv(path)))
+        for source in (path, pd.read_csv(path), packed):
+            with pytest.warns(ReadingWarning, match=said):
+                assert read(source).events == [("a",), ("b", "c")]
+            with pytest.warns(ReadingWarning, match=said):
+                assert EventLog.read(source).corpus.events == [("a",), ("b", "c")]
+            assert read(source, lifecycle="all").events == [("a", "a"), ("b", "b", "c")]
+
+    @pytest.mark.parametrize(
+        ("name", "second"), [("lifecycle", "started"), ("kind", "start"), ("status", "start")]
+    )
+    def test_other_columns_are_no_lifecycle(self, name: str, second: str) -> None:
+        text = f"case,activity,{name}\n1,a,complete\n1,a,{second}\n"
+        assert read(io.StringIO(text)).events == [("a", "a")]
+
+    def test_what_is_put_in_is_complete(self) -> None:
+        frame = pd.DataFrame(
+            {"case": [1, 1], "activity": ["a", "c"], "lifecycle": ["complete", "complete"]}
+        )
+        made = EventLog.read(frame).insert([Insertion(0, 1, "b", 0.9)])
+        assert made.to_frame()["lifecycle"].tolist() == ["complete"] * 3
+
+    def test_many_events_of_one_time_are_told_of(self) -> None:
+        """Dates without hours: of the events of a day the order of the rows is all there is."""
+        rows = [(case, event, f"2024-05-{1 + case}") for case in range(5) for event in "abc"]
+        frame = pd.DataFrame(rows, columns=["case", "activity", "date"])
+        said = "^10 of 10 events have the time of another one .*order of the rows.*time= names"
+        with pytest.warns(ReadingWarning, match=said):
+            assert read(frame).events == [tuple("abc")] * 5
+        with pytest.warns(ReadingWarning, match=said):
+            EventLog.read(frame)
+        read(frame, time="")
+        read(frame[1:])  # nine are too few to speak of
+        hours = [(case, event, hour) for case in range(20) for hour, event in enumerate("abcdefg")]
+        timed = pd.DataFrame(hours, columns=["case", "activity", "time"])
+        last = timed["activity"] == "g"
+        with pytest.warns(ReadingWarning, match="^20 of 120 events"):
+            read(timed.assign(time=timed["time"] - last))
+        read(timed.assign(time=timed["time"] - (last & (timed["case"] < 11))))  # 11 of 120
 
     @pytest.mark.parametrize(
         ("text", "options", "message"),
@@ -304,14 +352,28 @@ class TestFrames:
         frame = pd.DataFrame({"case": [1, 2], "activity": ["a", "b"], "time": [1, 2]})
         values: list[Any] = ["1", None] if kind in (None, "string") else [1, None]
         frame[column] = pd.Series(values, dtype=kind)
-        if kind in ("float64", "datetime64[us]") and column != "time":
+        if kind == "datetime64[us]" and column != "time":
             message = (
                 f"^data frame row index 0, column '{column}': .*expected text or a whole number"
+                r" \(write such values as text\)"
             )
         else:
-            message = f"^data frame row index 1, column '{column}': null"
+            message = f"^data frame row index 1, column '{column}': (null|nan)"
+            if column != "time":
+                message += r"; .* \(fill it in, or leave out such rows\)"
         with pytest.raises(InputError, match=message):
             read(make(frame))
+
+    def test_whole_floats_are_whole_numbers(self, make: Any) -> None:
+        """Pandas makes floats of a column of whole numbers as soon as one of them is missing."""
+        frame = pd.DataFrame({"case": [1.0, 2.0, 1.0], "activity": [3.0, 4.0, 5.0]})
+        corpus = read(make(frame))
+        assert [one.id for one in corpus] == ["1", "2"]
+        assert corpus.events == [("3", "5"), ("4",)]
+        with pytest.raises(InputError, match=r"row index 1, column 'case': 1\.5; expected text"):
+            read(make(frame.assign(case=[1.0, 1.5, 2.0])))
+        with pytest.raises(InputError, match="row index 1, column 'case'"):  # one of many
+            read(make(frame.assign(case=[1.0, 2.0**53 + 2, 2.0])))
 
     def test_missing_and_ambiguous_columns(self, make: Any) -> None:
         with pytest.raises(

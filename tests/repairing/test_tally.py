@@ -14,8 +14,8 @@ from elision.repairing.repaired import OFTEN, Tally, repair
 from elision.repairing.repairer import UNSURE, Answer, Missing
 
 
-def repairer(rates, known, threshold, trust=(1, 1)):
-    each = {"rates": rates, "known": known, "trust": trust}
+def repairer(rates, known, threshold, trust=(1, 1), doubted=(0, 0)):
+    each = {"rates": rates, "known": known, "trust": trust, "doubted": doubted}
     omission = SimpleNamespace(**{name: np.array([*one, 0.0]) for name, one in each.items()})
     return SimpleNamespace(events=("a", "b"), omission=omission, threshold=threshold)
 
@@ -112,6 +112,48 @@ def test_the_report_in_words():
     assert sure == [*lines[:6], lines[6].removesuffix(" (or often not done?)"), lines[7]]
     assumed = str(tally.report([repairer(rates, [0.9, 0.4], 0.4)], None))
     assert assumed.splitlines()[6].endswith(" (assumed)")
+
+
+def test_doubts_are_named_most_told_first():
+    """Also of events of which nothing was put in; of several domains the greatest doubt counts."""
+    tally = Tally()
+    tally.add([["a", "b"], ["b"]], [Answer([])] * 2)
+    repairers = [
+        repairer([0.1, 0.1], [0.1, 0.1], 0.4, doubted=[0.2, 0.25]),
+        repairer([0.1, 0.1], [0.1, 0.1], 0.4, doubted=[0.123, 0]),
+    ]
+    report = tally.report(repairers, None)
+    assert {one.event: one.doubted for one in report.events} == {"a": 0.2, "b": 0.25}
+    *_, title, first, second, said = str(report).splitlines()
+    assert "perhaps not always done" in title
+    assert [first.split(), second.split()] == [["b", "25.0%"], ["a", "20.0%"]]
+    assert said.endswith("say how often: --omission b=0.25")
+    without = tally.report([repairer([0.1, 0.1], [0.1, 0.1], 0.4)], None)
+    assert "perhaps" not in str(without)
+
+
+def test_a_step_left_out_that_may_be_optional_is_named_with_its_rate():
+    """A quarter of a step is gone from a log that lacks nothing else: the report must say so."""
+    rng = np.random.default_rng(0)
+
+    def told(check_rate):
+        call = ["call"] if rng.random() < 0.3 else []
+        steps = ["open", *call, "check", "pay", "close"]
+        lost = rng.random() < check_rate
+        return [one for one in steps if one != "check" or not lost]
+
+    log = [told(0.25) for _ in range(1000)]
+    report = repair(log).report
+    (check,) = [one for one in report.events if one.event == "check"]
+    assert check.inserted == 0
+    assert check.doubted == pytest.approx(0.25, abs=0.04)
+    assert "perhaps not always done" in str(report)
+    assert f"--omission check={check.doubted:.2g}" in str(report)
+    told_so = repair(log, omission={"check": round(check.doubted, 2)}).report
+    (known,) = [one for one in told_so.events if one.event == "check"]
+    assert known.doubted == 0
+    assert known.inserted == sum("check" not in one for one in log)
+    assert "perhaps" not in str(repair([told(0) for _ in range(1000)]).report)
 
 
 def test_only_so_many_variants_are_kept(monkeypatch):

@@ -66,6 +66,26 @@ def test_lines_in_pieces(monkeypatch, content, told, size):
     assert pipe.position is None
 
 
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("content", ["case,activity\n", "\nwho;what\n7;ring\n", "a|b\nc|d\n"])
+def test_a_table_is_not_taken_for_text(monkeypatch, content, size):
+    monkeypatch.setattr(source, "CHUNK", size)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    with pytest.raises(InputError, match=r"looks like the header of a table.*format='text'"):
+        come(arriving("-", {}).arrivals())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert come(arriving("-", {"format": "text"}).arrivals()) == [content.split()]
+
+
+@pytest.mark.parametrize(
+    "content", ["ring, twice\n\nopen, close\n", "ring, twice\nopen\nsee, who\n", "a\nb,c\nd,e\n"]
+)
+def test_events_with_commas_are_events(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    expected = [part.splitlines() for part in content.strip().split("\n\n")]
+    assert come(arriving("-", {}).arrivals()) == expected
+
+
 def test_bad_lines_are_told_of_and_passed_over(monkeypatch):
     content = b'{"events": ["a"]}\n{"events": 3}\n{"ev\n\xff\n{"events": ["b"]}\n'
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))

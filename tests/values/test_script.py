@@ -85,7 +85,7 @@ def test_the_smallest_script_tells_nothing():
     script = Script([], [[0, 1], [0, 0]], np.zeros((2, 0)), [0, 0])
     assert script.states == ("start", "end")
     assert script.log_prob([]) == 0
-    assert repr(script) == "Script(0 states, 1 edges, 0 events)"
+    assert repr(script) == "Script(0 states, 1 edge, 0 events)"
 
 
 def test_a_state_may_be_always_silent():

@@ -13,8 +13,9 @@ from elision.ask.engine.checks import MOST_DRAWN, whole
 from elision.ask.engine.matching import changes, match_states
 from elision.ask.engine.outline_differences import differences
 from elision.ask.engine.told_chain import ToldChain
+from elision.ask.heard import events_of, several
 from elision.ask.who import who
-from elision.errors import InputError
+from elision.errors import InputError, counted
 from elision.values.observations import Packer
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class OnData:
     neither: int
 
     def __str__(self) -> str:
-        told = f"{self.both} narratives that both can tell"
+        told = f"{counted(self.both, 'narrative')} that both can tell"
         if self.only_first or self.only_second or self.neither:
             told += f" ({self.only_first} only the first, {self.only_second} only the second"
             told += f", {self.neither} neither)"
@@ -236,7 +237,7 @@ def _jensen_shannon(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
 
 
 def _on_data(script: Script, other: Script, narratives: Iterable[Iterable[Observation]]) -> OnData:
-    given = [list(narrative) for narrative in narratives]
+    given = [list(events_of(narrative)) for narrative in several(narratives)]
     if not given:
         raise InputError("no narratives, expected at least one")
     first, second = _log_probs(script, given), _log_probs(other, given)

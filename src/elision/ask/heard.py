@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 from elision import ask, readers
 from elision._backends import is_frame
 from elision.ask.engine.checks import MOST_CELLS
-from elision.errors import InputError, relocated, shown
+from elision.errors import InputError, counted, relocated, shown
 from elision.values.corpus import Corpus
 from elision.values.narrative import NO_EVENTS_HINT, Narrative
 from elision.values.observations import HeardSentence, Packer, short, surely
@@ -52,7 +52,8 @@ def events_of(narrative: object, script: Script | None = None) -> Any:
     Raises
     ------
     InputError
-        If only sentences are known and the script understands none, or a corpus came.
+        If only sentences are known and the script understands none, or a corpus or a data frame
+        came.
 
     Examples
     --------
@@ -64,10 +65,22 @@ def events_of(narrative: object, script: Script | None = None) -> Any:
     """
     if isinstance(narrative, Corpus):
         raise InputError(
-            f"a corpus of {len(narrative)} narratives came, expected one narrative",
+            f"a corpus of {counted(len(narrative), 'narrative')} came, expected one narrative",
             hint="ask about one of them, such as corpus[0], or ask a question about many",
         )
+    if is_frame(narrative):
+        raise InputError(
+            "a data frame came, expected one narrative",
+            hint="read it, corpus = el.read(frame), and ask about one case, such as corpus[0];"
+            " questions about many, such as conform, take the frame itself",
+        )
     if not isinstance(narrative, Narrative):
+        if isinstance(narrative, list | tuple) and any(map(_is_narrative, narrative[:1])):
+            raise InputError(
+                f"a list of {counted(len(narrative), 'narrative')} came, expected one narrative",
+                hint="ask about one of them, or a question about many, such as conform;"
+                " scikit-learn's model selection takes scoring=el.mean_log_prob",
+            )
         return narrative
     if narrative.events is not None:
         return narrative.events
@@ -78,6 +91,10 @@ def events_of(narrative: object, script: Script | None = None) -> Any:
             hint=NO_EVENTS_HINT,
         )
     return narrative.steps
+
+
+def _is_narrative(item: object) -> bool:
+    return isinstance(item, list | tuple | Narrative)
 
 
 def several(narratives: object) -> list[Any]:

@@ -13,7 +13,7 @@ from elision.ask import summaries
 from elision.ask.engine.frames import frame_of
 from elision.ask.heard import understood_all
 from elision.ask.summaries import shown_share
-from elision.errors import InputError
+from elision.errors import InputError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -323,7 +323,7 @@ class Conformances(Sequence[Conformance]):
 
     def __repr__(self) -> str:
         odd = sum(one.odd for one in self._found)
-        return f"<Conformances: {len(self)} tellings, {odd} odd>"
+        return f"<Conformances: {counted(len(self), 'telling')}, {odd} odd>"
 
     def __str__(self) -> str:
         names = self._names()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from elision import _html
 from elision.ask.engine.frames import frame_of
+from elision.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ class Summary(Sequence[Mapping[str, Any]]):
         return iter(self._rows)
 
     def __repr__(self) -> str:
-        return f"<Summary: {len(self)} rows of {', '.join(self.columns)}>"
+        return f"<Summary: {counted(len(self), 'row')} of {', '.join(self.columns)}>"
 
     def __str__(self) -> str:
         lines = [[name.replace("_", " ") for name in self.columns], *self.shown()]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import nullcontext
+import warnings
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -14,11 +15,11 @@ from typer.core import TyperGroup
 import elision as el
 from elision import ask, files, readers, scale
 from elision._files import shown_path
-from elision.errors import InputError
+from elision.errors import InputError, ReadingWarning
 from elision.terminal import err, out, print_json, printable, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from elision.ask.heard import Item
@@ -268,7 +269,7 @@ def note_order(source: str, reading: dict[str, Any]) -> None:
 
 _ITEM = re.compile(r"^(?:narrative 0, )?event (\d+)$")
 _KEYWORD = re.compile(
-    r"\b(format|case|activity|time_format|time|domain|encoding|omission)=(?:'([^']*)')?"
+    r"\b(format|case|activity|time_format|time|domain|lifecycle|encoding|omission)=(?:'([^']*)')?"
 )
 _WORDINGS = {
     "put None ": "put ? ",
@@ -307,6 +308,24 @@ def worded(error: Exception) -> str:
     hint = _KEYWORD.sub(_option, hint)
     where = _ITEM.sub(lambda found: f"item {int(found[1]) + 1}", error.where or "")
     return str(InputError(error.problem, where=where, hint=hint))
+
+
+@contextmanager
+def remarks_said() -> Iterator[None]:
+    """Say in a line what readers warn of, in terms of the command line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadingWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, ReadingWarning):
+                said = _KEYWORD.sub(_option, str(message))
+                err.print(said, markup=False, highlight=False, soft_wrap=True)
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def _option(found: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ try:
         repairing,
         showing,
     )
-    from elision.cli.app import app, worded
+    from elision.cli.app import app, remarks_said, worded
     from elision.cli.interrupts import heard_soon, leave
     from elision.errors import ElisionError
     from elision.terminal import complain
@@ -56,7 +56,7 @@ def main() -> None:
     try:
         if sys.argv[1:2] and sys.argv[1] in CONVERSATIONS:
             sys.exit(app(prog_name="elision", standalone_mode=False))
-        with heard_soon("interrupted"):
+        with heard_soon("interrupted"), remarks_said():
             status = app(prog_name="elision", standalone_mode=False)
         leave(status or 0)
     except ElisionError as error:

@@ -16,7 +16,7 @@ from elision import ask, serve
 from elision.cli.app import app, load, worded
 from elision.cli.judging import library_of
 from elision.cli.prompt import PROMPT, line_editing, piped
-from elision.errors import InputError, relocated
+from elision.errors import InputError, counted, relocated
 from elision.serve.messages import Guess
 from elision.terminal import Line, complain, err, out, print_json, print_lines, say
 
@@ -172,7 +172,7 @@ class _Conversation:
             if found.about is not None and found.best is None:
                 say(f"as {found.about}", "dim")
         if now is not None and open_end:
-            say(f"not finished: {_counted(now.count)}")
+            say(f"not finished: {counted(now.count, 'event')} told")
         elif now is not None:
             _show_now(now, text)
         out.print()
@@ -188,7 +188,11 @@ def _show_now(now: Now, text: str) -> None:
     """Print how far it is, what was skipped or out of order, and what comes next."""
     if text in now.unknown:
         say(f"not in the script: {text}", "dim")
-    say(f"finished: {_counted(now.count)}" if now.finished else f"{now.progress:.0%} done")
+    say(
+        f"finished: {counted(now.count, 'event')} told"
+        if now.finished
+        else f"{now.progress:.0%} done"
+    )
     for line, alarm in ask.follow.remarks(now.skipped, now.out_of_order):
         say(line, "red" if alarm else "dim")
     if not now.finished:
@@ -196,10 +200,6 @@ def _show_now(now: Now, text: str) -> None:
         likely.append(Line("(nothing more)", now.ended))
         out.print("next", style="dim")
         print_lines(line for line in likely if line.share >= LEAST_SHARE)
-
-
-def _counted(events: int) -> str:
-    return "1 event told" if events == 1 else f"{events} events told"
 
 
 def _loaded(paths: list[Path]) -> Script | Library:

@@ -88,14 +88,15 @@ def score(
 
     Example: `elision score doorbell.json "hear doorbell" "close door" "open door"`
     """
+    if log is None and (as_csv or flagged or by):
+        problem = "--csv, --flagged and --by say how the table of a log is printed, but no log came"
+        raise InputError(problem, hint="name its file with --log")
     if (log is None) == (not telling):
         problem = "both a telling and --log" if telling else "neither a telling nor --log"
-        raise InputError(f"{problem}, expected one of them")
+        hint = None if telling else "give the events of a telling, or the file of a log with --log"
+        raise InputError(f"{problem}, expected one of them", hint=hint)
     loaded = load(script)
     if log is None:
-        if as_csv or flagged or by:
-            problem = "--csv, --flagged and --by are for a table"
-            raise InputError(problem, hint="name a file with --log")
         items = told_so_far(telling or [], "score")
         found = loaded.score(items, false_alarms=false_alarms, samples=samples, random_state=seed)
         show_heard(loaded, items, as_json=as_json)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from elision.ask.summaries import shown_share
 from elision.cli.answers import LEAST_SHARE
+from elision.errors import counted
 from elision.terminal import Line, Number, bar, cell, make_table, out, print_lines, say
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def show_conformances(found: Sequence[tuple[str, Conformance]], *, odd: int, of:
         )
     if found:
         out.print(table)
-    out.print(f"{odd} of {of} tellings odd")
+    out.print(f"{odd} of {counted(of, 'telling')} odd")
 
 
 def show_summary(found: Summary) -> None:

@@ -12,7 +12,7 @@ import typer
 from elision import learn, pipeline
 from elision.cli import INTERRUPTED
 from elision.cli.app import worded
-from elision.errors import InputError
+from elision.errors import InputError, counted
 from elision.terminal import complain, print_json, say
 
 if TYPE_CHECKING:
@@ -88,11 +88,12 @@ class _Shown:
         seen, script = learner.n_narratives_seen_, learner.script_
         sample = script.about["sample"]
         if self._as_json:
-            counted = {"narratives": seen, "sample": sample, "events": len(script.events)}
-            print_json({"learned": {**counted, "path": str(self._output)}}, lines=True)
+            known = {"narratives": seen, "sample": sample, "events": len(script.events)}
+            print_json({"learned": {**known, "path": str(self._output)}}, lines=True)
         else:
+            told = counted(seen, "narrative")
             of = "" if sample == seen else f", learned from {sample} of them"
-            say(f"{self._output}: {seen} narratives{of}, {len(script.events)} events", "dim")
+            say(f"{self._output}: {told}{of}, {counted(len(script.events), 'event')}", "dim")
 
     def drift(self, found: Drift) -> None:
         if self._as_json:

@@ -168,7 +168,7 @@ def _column(
             said = {columns.time: "time", EARLIEST: "earliest", LATEST: "latest"}[name]
             ticks = [known[row] if one is None else getattr(one, said) for row, one in pairs]
             return _columns.of_ticks(ticks, form, native)
-    if name not in (columns.activity, columns.time, LIFECYCLE_KEY, *MARKS):
+    if name not in (columns.activity, columns.time, columns.lifecycle, LIFECYCLE_KEY, *MARKS):
         pairs = zip(rows, new, strict=True)
         return _columns.taken(native, [row if one is None else None for row, one in pairs])
     old = kept.times if name == columns.time else values_of(kept.series(name), shown(name))
@@ -181,7 +181,9 @@ def _column(
         elif name == columns.activity:
             values.append(_event(one, old[row]))
         else:
-            values.append("complete" if name == LIFECYCLE_KEY else mark_values(one)[name])
+            values.append(
+                "complete" if name in (columns.lifecycle, LIFECYCLE_KEY) else mark_values(one)[name]
+            )
     return _columns.rebuilt(values, native)
 
 

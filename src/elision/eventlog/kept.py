@@ -100,7 +100,7 @@ def new_values(
             found.append(one.time)
         elif name in (columns.case, columns.domain) or name.startswith(CASE_PREFIX):
             found.append(value)
-        elif name == LIFECYCLE_KEY:
+        elif name in (columns.lifecycle, LIFECYCLE_KEY):
             found.append("complete")
         else:
             found.append(None)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from elision import eventlog
+from elision.errors import counted
 from elision.eventlog.frames import to_frame
 from elision.eventlog.insertion import Insertion, check, placed
 from elision.eventlog.writing import LogWriter
@@ -106,7 +107,8 @@ class EventLog:
 
     def __repr__(self) -> str:
         inserted = "" if self.insertions is None else f", {len(self.insertions)} inserted"
-        return f"<EventLog: {len(self.cases)} cases, {len(self.kept)} rows{inserted}>"
+        cases, rows = counted(len(self.cases), "case"), counted(len(self.kept), "row")
+        return f"<EventLog: {cases}, {rows}{inserted}>"
 
     @cached_property
     def corpus(self) -> Corpus:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision._backends import is_frame
-from elision.errors import InputError, shown
+from elision.errors import InputError, ReadingWarning, shown
 from elision.eventlog.frames import KeptFrame
 from elision.eventlog.insertion import Case
 from elision.eventlog.log import EventLog
@@ -67,6 +69,7 @@ def read_log(source: Any, **options: Any) -> EventLog:
     roles, reading, encoding, kind = parsed(options)
     if isinstance(source, EventLog):
         return source
+    reading = replace(reading, remarks=[])
     if is_frame(source):
         name = "data frame"
         log = _frame_log(source, roles, reading, name)
@@ -80,6 +83,8 @@ def read_log(source: Any, **options: Any) -> EventLog:
         log = narratives_log(read(source, **plain), roles["time"], reading)
     if not log.cases:
         raise InputError("there are no narratives in it", where=name)
+    for one in reading.remarks or ():
+        warnings.warn(one, ReadingWarning, stacklevel=3)
     return log
 
 

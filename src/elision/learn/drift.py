@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from elision.errors import counted
 from elision.learn.exchangeable import YES_OR_NO, ExchangeTest, Grid
 from elision.learn.reservoir import Reservoir, Told
 from elision.learn.telling import learn_telling
@@ -80,7 +81,8 @@ class Drift:
 
     def __str__(self) -> str:
         before, after = self.log_prob
-        noticed = f"after {self.at} narratives: what is told has changed, since about {self.since}"
+        seen = counted(self.at, "narrative")
+        noticed = f"after {seen}: what is told has changed, since about {self.since}"
         parts = [noticed, f"log-probability {before:.2f} -> {after:.2f}"]
         for name, some in (("told", self.told), ("order", self.order)):
             if some:

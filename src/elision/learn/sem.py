@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from elision._backends import is_frame
 from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
 from elision.learn.backoff import Backoff, back_off
@@ -393,7 +394,7 @@ def told_narratives(X: Narratives) -> list[tuple[str, ...]]:
         if not narratives:
             raise InputError("no narratives came, expected at least one")
         return narratives
-    if isinstance(X, (str, bytes)) or not isinstance(X, Iterable):
+    if not is_frame(X) and (isinstance(X, (str, bytes)) or not isinstance(X, Iterable)):
         raise InputError(
             f"narratives came as {type(X).__name__}, expected a list of lists of events"
         )

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from elision._files import file_names, shown_path
-from elision.errors import InputError, shown
+from elision.errors import InputError, counted, shown
 from elision.learn import limits, outline
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
@@ -327,7 +327,7 @@ def _say_rare(script: Script, domain: str, console: Console) -> None:
         console.print(
             f"{where}too rarely told to be steps of the outline (by fewer than"
             f" {outline.LEAST_SHARE:.0%} of the tellings, or by one): {rare} of"
-            f" {len(script.events)} events",
+            f" {counted(len(script.events), 'event')}",
             markup=False,
             highlight=False,
             soft_wrap=True,

@@ -52,7 +52,7 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     el.examples.doorbell().save(f"{folder}/doorbell.json")
     ...     load(f"{folder}/doorbell.json"), load(folder)
-    (Script(10 states, 16 edges, 10 events), Library(1 scripts, 10 events))
+    (Script(10 states, 16 edges, 10 events), Library(1 script, 10 events))
     """
     place = Path(path)
     if os.path.isdir(path):  # noqa: PTH112 - which never raises

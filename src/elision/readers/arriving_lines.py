@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, shown
+from elision.readers.columns import looks_known
 from elision.readers.formats import SUFFIXES
 from elision.readers.records import Records, narrative_of_line
+from elision.readers.table import sniffed
 from elision.values.narrative import Narrative
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ class Lines:
         self._format = options.get("format") or _SUFFIXES.get(Path(name).suffix.lower())
         if self._format not in (None, "jsonl", "text"):
             _refuse_format(str(self._format), name)
+        self._may_be_table = self._format is None and not before
         self._rest = b""
         self._told: list[str] = []
         self._heard = 0
@@ -75,9 +79,11 @@ class Lines:
             self._format = "jsonl" if text[0] in "{[" else "text"
         if self._format == "text" and text:
             self._told.append(text)
+            self._check_no_table()
             return
         self._take()
         if self._told:
+            self._may_be_table = False
             told, self._told = self._told, []
             yield Narrative(tuple(told))
         elif text:
@@ -85,6 +91,30 @@ class Lines:
                 yield narrative_of_line(text, Records(""), self.place)
             except InputError as error:
                 yield error
+
+    def _check_no_table(self) -> None:
+        """Refuse a table by its header, or by a first and second line of as many cells."""
+        if not self._may_be_table:
+            return
+        try:
+            header, *others = [sniffed(line) for line in self._told]
+        except csv.Error:  # as of a carriage return within a line
+            self._may_be_table = False
+            return
+        is_table = len(header[0]) > 1 and (
+            looks_known(header[0])
+            if not others
+            else (len(header[0]), header[1]) == (len(others[0][0]), others[0][1])
+        )
+        if is_table:
+            raise InputError(
+                f"the first line, {shown(self._told[0])}, looks like the header of a table, which"
+                " cannot be followed line by line",
+                where=self._name,
+                hint="put tables of finished cases into a folder, and follow that; or pass"
+                " format='text' if each line is an event",
+            )
+        self._may_be_table = not others
 
     @property
     def place(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from elision.errors import shown
 from elision.readers.times import TimeColumn
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
@@ -19,6 +20,9 @@ Lifecycle = Literal["complete", "all"]
 LIFECYCLE_KEY = "lifecycle:transition"
 FINISHED = (None, "", "complete")
 """Transitions of events that count, in a log where any is complete."""
+
+LEAST_TIED, SHARE_TIED = 10, 0.1
+"""Events with the time of the one before, and their share, that are worth a remark."""
 
 
 class Ordered(NamedTuple):
@@ -56,11 +60,14 @@ class Reading:
         Of the time stamps, None to find it.
     exact
         Whether moments must be known, not only the order of the events of each case.
+    remarks
+        Takes a line for each thing that can be taken in another way; None to do without.
     """
 
     lifecycle: Lifecycle = "complete"
     time_format: str | None = None
     exact: bool = False
+    remarks: list[str] | None = None
 
 
 @dataclass(slots=True)
@@ -91,6 +98,8 @@ class Cases:
     _seen: dict[str, str] = field(default_factory=dict)
     form: Form | None = None
     """Of the time stamps, once it is known."""
+    lifecycle: str | None = None
+    """The column that says which events are complete, if it is found by what stands in it."""
 
     def __len__(self) -> int:
         return len(self._cases)
@@ -133,10 +142,38 @@ class Cases:
         moments = self._moments(form)
         ends = self.marks_ends if marks_ends is None else marks_ends
         whole = self.reading.lifecycle == "all" or not ends
-        return [
+        found = [
             self._ordered_case(domain, name, rows, moments, whole=whole)
             for domain, name, rows in self._cases
         ]
+        if self.reading.remarks is not None:
+            self.reading.remarks.extend(self._remarks(found))
+        return found
+
+    def _remarks(self, cases: Sequence[Ordered]) -> list[str]:
+        """Say what is doubtful in how the rows were taken, a line each."""
+        said = []
+        kept = sum(len(one.kept) for one in cases)
+        if self.lifecycle is not None and kept < len(self.activities):
+            said.append(
+                f"column {shown(self.lifecycle)}: only what is complete is read,"
+                f" {kept:,} of {len(self.activities):,} events (lifecycle='all' reads every one)"
+            )
+        pairs = tied = 0
+        for one in cases:
+            told = [self.activities[row] for row in one.kept]
+            for before, after, event, following in zip(
+                one.moments or (), (one.moments or ())[1:], told, told[1:], strict=False
+            ):
+                pairs += event != following
+                tied += event != following and before == after
+        if tied >= max(LEAST_TIED, SHARE_TIED * pairs):
+            said.append(
+                f"{tied:,} of {pairs:,} events have the time of another one before them in their"
+                " case: they are taken in the order of the rows, which may mean nothing"
+                " (time= names a column of finer times)"
+            )
+        return said
 
     def _ordered_case(
         self,

@@ -51,7 +51,17 @@ _LIKELY_TIMES = (
 """Names of times, surest first, that may mean something else: what stands in the column decides."""
 
 FIRST_CELLS = 20
-"""Cells of a column that are looked at to see whether it holds times."""
+"""Cells of a column that are looked at to see whether it holds times, or transitions."""
+
+_LIFECYCLES = frozenset(
+    {"lifecycletransition", "lifecycle", "transition", "transitiontype", "eventlifecycle"}
+    | {"lifecyclestate", "lifecyclephase", "eventtype"}
+)
+_TRANSITIONS = frozenset(
+    {"schedule", "assign", "reassign", "start", "suspend", "resume", "complete", "withdraw"}
+    | {"autoskip", "manualskip", "pi_abort", "ate_abort", "unknown"}
+)
+"""What the lifecycle extension of XES knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +91,8 @@ def choose(
     """Find the columns of a table.
 
     Where no column has a common name for the time, it is the only one that holds dates; of several,
-    the one whose name says most.
+    the one whose name says most. Whether events are complete is said by `lifecycle:transition`, or
+    by a column of a like name that holds nothing but transitions.
 
     Parameters
     ----------
@@ -115,10 +126,13 @@ def choose(
             where=where,
             hint=f"name it with {role}=",
         )
+    rest = [name for name in free if name not in found.values() and texts.count(name) == 1]
     if found["time"] is None and roles["time"] is None and cells is not None:
-        rest = [name for name in free if name not in found.values() and texts.count(name) == 1]
         found["time"] = _timed(cells(rest)) if rest else None
     lifecycle = LIFECYCLE_KEY if LIFECYCLE_KEY in texts else None
+    if lifecycle is None and cells is not None:
+        named = [name for name in rest if _folded(name) in _LIFECYCLES]
+        lifecycle = _phased(cells(named)) if named else None
     chosen = Columns(case, activity, found["time"], found["domain"], lifecycle)
     for name in chosen.used:
         if texts.count(name) > 1:
@@ -165,6 +179,16 @@ def _timed(cells: Mapping[str, Sequence[object]]) -> str | None:
         if len(named) == 1 and cells[named[0]] and (dated or all(map(is_number, cells[named[0]]))):
             return named[0]
     return None
+
+
+def _phased(cells: Mapping[str, Sequence[object]]) -> str | None:
+    """The only column that holds transitions, by its first cells."""
+    found = []
+    for name, values in cells.items():
+        said = {str(value).strip().lower() for value in values if value is not None} - {""}
+        if said and said <= _TRANSITIONS:
+            found.append(name)
+    return found[0] if len(found) == 1 else None
 
 
 def time_of(names: Sequence[str], asked: str | None) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from elision import text
 from elision._backends import is_frame
-from elision.errors import InputError, shown
+from elision.errors import InputError, ReadingWarning, shown
 from elision.readers.cases import Lifecycle, Reading
 from elision.readers.formats import FORMATS, Format, checked_domain
 from elision.readers.guess import guessed
@@ -62,8 +63,9 @@ def read(
         or "month-first". By default the form that all values of the column have; where there are
         several, and they differ in the order of events, none is chosen.
     lifecycle
-        For logs that say `lifecycle:transition`: "complete" keeps only the events that are
-        complete, if there are any such; "all" keeps every event.
+        For logs that say `lifecycle:transition`, and tables with a column of a like name
+        (lifecycle, transition, event_type) that says start, complete and so on: "complete" keeps
+        only the events that are complete, if there are any such; "all" keeps every event.
     encoding
         How text is written. XES files say this themselves.
     sentences
@@ -80,6 +82,13 @@ def read(
     InputError
         Where the source cannot be read or is not what it should be; says where and why.
 
+    Warns
+    -----
+    ReadingWarning
+        Where many events of a case have the same time, so that the order of the rows is all there
+        is; and where events are left out since a column not named `lifecycle:transition` says that
+        they are not complete.
+
     Examples
     --------
     >>> import io
@@ -89,7 +98,8 @@ def read(
     [('hear bell', 'open door'), ('open door',)]
     """
     check_options(format, lifecycle, time_format)
-    reading = Reading(lifecycle, time_format)
+    remarks: list[str] = []
+    reading = Reading(lifecycle, time_format, remarks=remarks)
     roles = {"case": case, "activity": activity, "time": time, "domain": domain}
     # A frame may well have a column called "read", so frames are asked first.
     if is_frame(source):
@@ -107,6 +117,8 @@ def read(
         corpus = _read_memory(source, checked_domain(roles, name))
     if not corpus:
         raise InputError("there are no narratives in it", where=name)
+    for one in remarks:
+        warnings.warn(one, ReadingWarning, stacklevel=2)
     if sentences is not None:
         corpus = _meant(corpus, sentences)
     return corpus if sentences is False else _cut(corpus)

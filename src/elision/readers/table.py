@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -11,7 +12,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from elision.errors import InputError, shown
-from elision.readers.cases import Cases
+from elision.readers.cases import LIFECYCLE_KEY, Cases
 from elision.readers.columns import FIRST_CELLS, Columns, choose
 from elision.readers.frames import (
     collected,
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     Row = tuple[int, Iterable[object]]
 
 DELIMITERS = ",;\t|"
+
+LARGEST_WHOLE = 2.0**53
+"""Larger floats are no longer each a whole number of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +272,8 @@ def frame_cases(
 def gathered(rows: Iterable[Row], columns: Columns, reading: Reading, place: str) -> Cases:
     """Gather the rows of each case, in order of first appearance."""
 
-    def refuse(number: int, column: str | None, value: object, expected: str) -> NoReturn:
-        where = f"{place} {number}, column {shown(column)}"
-        raise InputError(f"{shown(value)}; expected {expected}", where=where)
+    def refuse(number: int, column: str | None, value: object) -> NoReturn:
+        raise no_label(value, f"{place} {number}, column {shown(column)}")
 
     numbers: list[int] = []
     cases = Cases(
@@ -278,13 +281,13 @@ def gathered(rows: Iterable[Row], columns: Columns, reading: Reading, place: str
         lambda row: f"{place} {numbers[row]}, column {shown(columns.time)}",
         f"{place.rpartition(' ')[0].removesuffix(' row')}, column {shown(columns.time)}",
     )
-    label = "text or a whole number"
+    cases.lifecycle = None if columns.lifecycle == LIFECYCLE_KEY else columns.lifecycle
     for number, (case, activity, time, domain, phase) in rows:
         case_text, activity_text = label_of(case), label_of(activity)
         if case_text is None:
-            refuse(number, columns.case, case, label)
+            refuse(number, columns.case, case)
         if activity_text is None:
-            refuse(number, columns.activity, activity, label)
+            refuse(number, columns.activity, activity)
         if columns.time is not None and time is None:
             raise no_time(time, f"{place} {number}, column {shown(columns.time)}")
         numbers.append(number)
@@ -293,10 +296,28 @@ def gathered(rows: Iterable[Row], columns: Columns, reading: Reading, place: str
     return cases
 
 
+def no_label(value: object, where: str) -> InputError:
+    """Return the complaint that a cell names no case or event."""
+    is_empty = value is None or (isinstance(value, float) and math.isnan(value))
+    is_empty |= isinstance(value, str) and not value.strip()
+    hint = "fill it in, or leave out such rows" if is_empty else "write such values as text"
+    return InputError(f"{shown(value)}; expected text or a whole number", where=where, hint=hint)
+
+
 def label_of(value: object) -> str | None:
-    """Return the text of a cell, or None where it holds none."""
+    """Return the text of a cell, or None where it holds none.
+
+    Whole numbers are written alike: a column of them has floats where one is missing.
+
+    Examples
+    --------
+    >>> label_of("a"), label_of(1), label_of(1.0), label_of(1.5), label_of(" ")
+    ('a', '1', '1', None, None)
+    """
     if isinstance(value, str):
         return value if value.strip() else None
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_WHOLE:
+        return str(int(value))
     if value is None or isinstance(value, bool) or not isinstance(value, Integral):
         return None
     try:

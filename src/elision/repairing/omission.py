@@ -36,6 +36,12 @@ OPTIONAL = 3.0
 OFTEN = 0.5
 """A step that is left out more often may be one that is often not done."""
 
+LEAST_DOUBTED = 0.05
+"""Rates of steps taken to be optional that are worth a doubt, up to `OFTEN`."""
+
+SURE = 3.0
+"""Standard errors by which such a rate is above 0."""
+
 _TINY = 1e-300
 
 
@@ -60,12 +66,16 @@ class Omission:
     trust
         For each event the share of what is missing by its rate that is to be expected: less than 1
         where a rate above `OFTEN` may come of a step that is often not done.
+    doubted
+        For each event the rate that it would have if it were left out, where it is taken for a step
+        that is not always done instead; 0 where there is no such doubt.
     """
 
     rates: NDArray[np.float64]
     overall: float
     known: NDArray[np.float64]
     trust: NDArray[np.float64]
+    doubted: NDArray[np.float64]
 
 
 def given_omission(rate: float, events: int) -> Omission:
@@ -77,7 +87,8 @@ def given_omission(rate: float, events: int) -> Omission:
     [0.2, 0.2, 0.2]
     """
     checked(rate)
-    return Omission(np.full(events, rate, float), rate, np.ones(events), np.ones(events))
+    sure = np.ones(events)
+    return Omission(np.full(events, rate, float), rate, sure, sure, np.zeros(events))
 
 
 def rates_given(omission: Rates, events: Sequence[str]) -> NDArray[np.float64]:
@@ -147,6 +158,7 @@ def learn_omission(
     which = ~np.isnan(given)
     learned.rates[which] = given[which]
     learned.known[which] = learned.trust[which] = 1.0
+    learned.doubted[which] = 0.0
     return learned
 
 
@@ -164,11 +176,16 @@ def _beyond(found: Found, undone: Found | None) -> Found:
 
 
 def _learned(found: dict[int, Found], cases: NDArray[np.int64], events: int) -> Omission:
-    nothing = Omission(np.zeros(events), 0.0, np.zeros(events), np.ones(events))
+    doubted = np.zeros(events)
+    nothing = Omission(np.zeros(events), 0.0, np.zeros(events), np.ones(events), doubted)
     if not found:
         return nothing
     which = np.array(list(found))
     own, assumed, sure = _weighed(list(found.values()))
+    doubted[which] = [
+        one.rate if by <= 0.5 and _is_doubtful(one) else 0.0
+        for one, by in zip(found.values(), sure, strict=True)
+    ]
     weight = cases[which] * sure
     if weight.sum() < LEAST:
         return nothing
@@ -176,10 +193,14 @@ def _learned(found: dict[int, Found], cases: NDArray[np.int64], events: int) -> 
     rates, known, trust = np.full(events, overall), np.zeros(events), np.ones(events)
     if overall > 0:  # else nothing is missing anywhere
         rates[which] = np.where(sure > 0.5, own, assumed)
-        doubted = (sure > 0.5) & (own > OFTEN)
-        trust[which] = np.where(doubted, _trust(own, assumed, sure), 1.0)
+        often = (sure > 0.5) & (own > OFTEN)
+        trust[which] = np.where(often, _trust(own, assumed, sure), 1.0)
     known[which] = sure
-    return Omission(np.minimum(rates, RATES[-1]), overall, known, trust)
+    return Omission(np.minimum(rates, RATES[-1]), overall, known, trust, doubted)
+
+
+def _is_doubtful(found: Found) -> bool:
+    return LEAST_DOUBTED <= found.rate <= OFTEN and found.rate >= SURE * found.error
 
 
 def _trust(

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from elision.errors import InputError
+from elision.errors import InputError, counted
 from elision.eventlog import EventLog, Insertion, LogWriter
 from elision.repairing.omission import OFTEN
 from elision.repairing.repairer import MOST_CASES, UNSURE, Answer, Repairer, check_names, is_whole
@@ -31,7 +31,12 @@ MOST_VARIANTS = 50_000
 
 SHOWN_VARIANTS = 20
 
-DOUBTED = "If a step is often not done, and not left out, say how often it is left out:"
+OFTEN_UNDONE = "If a step is often not done, and not left out, say how often it is left out:"
+
+PERHAPS = (
+    "Lacking where the rest of a case speaks for it, but perhaps not always done, so hardly put in:"
+)
+DONE = "If such a step is always done, and left out, say how often:"
 
 AT_ONCE = 32
 """Pieces of a streamed log that are on a cluster at a time."""
@@ -57,6 +62,9 @@ class RepairedEvent:
         The share of what is missing by this rate that is to be expected: below 1 if the rate is
         above `OFTEN`, and may come of a step that is often not done. The probabilities of what is
         put in are lower by that.
+    doubted
+        The rate at which it is left out if it is always done where the rest of a case says so; as
+        likely, it is not always done, and ``omission`` is lower. 0 where there is no such doubt.
     """
 
     event: str
@@ -67,6 +75,7 @@ class RepairedEvent:
     omission: float
     own_rate: bool
     trust: float = 1.0
+    doubted: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +123,8 @@ class Report:
 
     def __str__(self) -> str:
         put_in = (
-            f"{self.inserted} events put into {self.repaired} of {self.cases} cases,"
-            f" beside {self.told} recorded ones"
+            f"{counted(self.inserted, 'event')} put into {self.repaired} of"
+            f" {counted(self.cases, 'case')}, beside {self.told} recorded ones"
         )
         left_out = f"Of all that is done, {self.omission:.1%} is taken to be left out of the log"
         lines = [
@@ -136,9 +145,25 @@ class Report:
                 f"  {one.unplaced:8}  {one.omission:7.1%}{_remark(one)}"
                 for one in changed
             ]
-        if doubted := [one.event for one in changed if _is_doubted(one)]:
-            lines += ["", f"{DOUBTED} --omission {shlex.quote(f'{doubted[0]}=0')}"]
+        if often := [one.event for one in changed if _is_doubted(one)]:
+            lines += ["", f"{OFTEN_UNDONE} --omission {shlex.quote(f'{often[0]}=0')}"]
+        lines += _doubts(self.events)
         return "\n".join(lines)
+
+
+def _doubts(events: Sequence[RepairedEvent]) -> list[str]:
+    """Name the steps that may be left out far more often than was taken, most told first."""
+    doubted = sorted((one for one in events if one.doubted), key=lambda one: -one.told)
+    if not doubted:
+        return []
+    width = max(len(one.event) for one in doubted)
+    first = f"{doubted[0].event}={doubted[0].doubted:.2g}"
+    return [
+        "",
+        PERHAPS,
+        *(f"{one.event:{width}}  {one.doubted:6.1%}" for one in doubted),
+        f"{DONE} --omission {shlex.quote(first)}",
+    ]
 
 
 def _remark(one: RepairedEvent) -> str:
@@ -191,10 +216,11 @@ class Tally:
         for number, repairer in enumerate(repairers):
             omission = repairer.omission
             thresholds.append(repairer.threshold if threshold is None else threshold)
-            each = (omission.rates.tolist(), omission.known.tolist(), omission.trust.tolist())
-            for event, rate, known, trust in zip(repairer.events, *each, strict=False):
+            each = (omission.rates, omission.known, omission.trust, omission.doubted)
+            lists = (one.tolist() for one in each)
+            for event, rate, *others in zip(repairer.events, *lists, strict=False):
                 times = self._told[number, event] / (1 - rate)
-                done[event].append(_Done(times, rate, known, trust))
+                done[event].append(_Done(times, rate, *others))
         told: Counter[str] = Counter()
         for (_, event), times in self._told.items():
             told[event] += times
@@ -226,24 +252,26 @@ class Tally:
 
 
 class _Done(NamedTuple):
-    """How often an event was done in a domain, its rate there, and how surely it is its own."""
+    """How often an event was done in a domain, and what its `Omission` says of it there."""
 
     times: float
     rate: float
     known: float
     trust: float
+    doubted: float
 
 
-def _together(domains: Sequence[_Done]) -> tuple[float, bool, float]:
-    """The rate of an event in all domains, whether it is mostly its own, and the least trust."""
+def _together(domains: Sequence[_Done]) -> tuple[float, bool, float, float]:
+    """The rate of an event in all domains, if it is mostly its own, least trust, most doubt."""
     if not domains:
-        return 0.0, False, 1.0
+        return 0.0, False, 1.0, 0.0
     times = [one.times for one in domains]
     weights = times if any(times) else [1.0] * len(domains)
     pairs = list(zip(weights, domains, strict=True))
     own = sum(weight for weight, one in pairs if one.known > 0.5)
     rate = sum(weight * one.rate for weight, one in pairs) / sum(weights)
-    return rate, 2 * own > sum(weights), min(one.trust for one in domains)
+    trust, doubted = min(one.trust for one in domains), max(one.doubted for one in domains)
+    return rate, 2 * own > sum(weights), trust, doubted
 
 
 @dataclass(frozen=True, slots=True)

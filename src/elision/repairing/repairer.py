@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from elision._backends import is_frame
 from elision.errors import InputError
 from elision.repairing.completing import Completion
 from elision.repairing.gaps import Found, GapTables, learn_gaps
@@ -138,6 +139,9 @@ class Repairer:
         >>> [(one.gap, one.event) for one in repairer.missing(["ask", "pay"])]
         [(1, 'check')]
         """
+        if is_frame(traces):
+            hint = "give el.read(frame).events, or the frame to el.repair"
+            raise InputError("a data frame came, expected the events of each case", hint=hint)
         told = [trace for trace in map(tuple, traces) if trace]
         if not told:
             raise InputError("no case has an event: there is nothing to learn from")

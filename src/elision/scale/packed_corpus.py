@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from elision._files import shown_path, write_atomically
-from elision.errors import FileFormatError, InputError, shown
+from elision.errors import FileFormatError, InputError, counted, shown
 from elision.files.envelope import Envelope
 from elision.scale._arrays import map_arrays, size_of
 from elision.values.observations import Packed
@@ -180,10 +180,9 @@ class PackedCorpus:
     parts: tuple[Part, ...]
 
     def __repr__(self) -> str:
-        return (
-            f"<PackedCorpus: {self.narratives:,} narratives, {self.distinct:,} of them different,"
-            f" {len(self.events):,} events>"
-        )
+        told = counted(self.narratives, "narrative", ",")
+        events = counted(len(self.events), "event", ",")
+        return f"<PackedCorpus: {told}, {self.distinct:,} of them different, {events}>"
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PackedCorpus:

@@ -17,7 +17,7 @@ import numpy as np
 
 from elision import _threads
 from elision._files import file_names, one_writer, replace_folder, shown_path, temporary_folder_in
-from elision.errors import InputError
+from elision.errors import InputError, counted
 from elision.scale import engine
 from elision.scale._arrays import write_arrays
 from elision.scale._cases import ROW_BYTES as CASE_BYTES
@@ -110,7 +110,7 @@ class Packing:
     def __str__(self) -> str:
         narratives = sum(one.narratives for one in self.corpora.values())
         different = sum(one.distinct for one in self.corpora.values())
-        lines = [f"{narratives:,} narratives, {different:,} of them different."]
+        lines = [f"{counted(narratives, 'narrative', ',')}, {different:,} of them different."]
         if self.slices > self.files:
             lines.append(
                 f"Read in {self.slices:,} pieces to keep to {written(self.memory)}"

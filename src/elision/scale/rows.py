@@ -17,6 +17,7 @@ from elision.readers.table import (
     arrow,
     csv_rows,
     label_of,
+    no_label,
     parquet_columns,
     parquet_errors,
 )
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from elision.readers.columns import Columns, Roles
     from elision.readers.times import Form
-
-LABEL = "text or a whole number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def _complain(log: Log) -> None:
             for role, cell in zip(columns.roles[:2], table.roles(cells)[:2], strict=True):
                 if label_of(cell) is None:
                     where = f"{log.slice.path} line {line}, column {shown(role)}"
-                    raise InputError(f"{shown(cell)}; expected {LABEL}", where=where)
+                    raise no_label(cell, where)
 
 
 def _events(log: Log, batch: Any, first: int) -> Events:
@@ -226,7 +225,7 @@ def _labels(
             _complain(log)
         row = int(np.flatnonzero(bad)[0])
         where = f"{log.slice.path} row index {first + row}, column {shown(column)}"
-        raise InputError(f"{shown(values[row].as_py())}; expected {LABEL}", where=where)
+        raise no_label(values[row].as_py(), where)
     # Two values may have one label, as 1 and "1" of a union have, and all that have none.
     names = tuple(dict.fromkeys(label or "" for label in labels))
     number = {name: code for code, name in enumerate(names)}

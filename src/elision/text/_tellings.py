@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from elision._backends import is_frame
 from elision.errors import InputError, relocated, shown
 from elision.text.cluster import Clusters
 from elision.text.wording import PLACES
@@ -50,6 +51,9 @@ def as_corpus(X: Tellings) -> Corpus:
     if isinstance(X, Corpus):
         _ = X.steps  # an InputError where there are only events
         return X
+    if is_frame(X):
+        hint = "read it first: el.read(frame, sentences=True)"
+        raise InputError("a data frame came, expected a list of lists of sentences", hint=hint)
     if not isinstance(X, Iterable) or isinstance(X, str | bytes | Mapping):
         raise InputError(f"{shown(X)} is not a corpus or a list of lists of sentences")
     narratives = []

@@ -16,8 +16,9 @@ import msgspec
 import numpy as np
 
 from elision import eventlog
+from elision._backends import is_frame
 from elision._files import write_atomically
-from elision.errors import InputError, relocated, shown
+from elision.errors import InputError, counted, relocated, shown
 from elision.values.narrative import FIELDS, NO_EVENTS_HINT, Narrative, check_text, checked_strings
 
 __all__ = ["Corpus"]
@@ -80,6 +81,9 @@ class Corpus(Sequence[Narrative]):
         >>> Corpus.of([["hear", "open"], ["open"]]).events
         [('hear', 'open'), ('open',)]
         """
+        if is_frame(narratives):
+            problem = "a data frame came, expected a list of lists of strings"
+            raise InputError(problem, hint="read it first: el.read(frame) makes a corpus of it")
         if not isinstance(narratives, Iterable) or isinstance(narratives, str | bytes | Mapping):
             raise InputError(f"{shown(narratives)} is not a list of lists of strings")
         check_text(domain, "domain")
@@ -120,10 +124,10 @@ class Corpus(Sequence[Narrative]):
     def __repr__(self) -> str:
         named = ", ".join(map(repr, self.domains[:3])) + (", …" if len(self.domains) > 3 else "")
         told = [narrative.events for narrative in self if narrative.events is not None]
-        types = "no events yet" if not told else _counted(len(_types(told)), "event type")
+        types = "no events yet" if not told else counted(len(_types(told)), "event type")
         if 0 < len(told) < len(self):
             types += f" in {len(told)} of them"
-        parts = [_counted(len(self), "narrative"), _counted(len(self.domains), "domain"), types]
+        parts = [counted(len(self), "narrative"), counted(len(self.domains), "domain"), types]
         if named:
             parts[1] += f" ({named})"
         return f"<Corpus: {', '.join(parts)}>" if len(self) else "<Corpus: empty>"
@@ -369,10 +373,6 @@ def _regular(path: str | os.PathLike[str]) -> Path:
 
 def _types(narratives: Iterable[Iterable[str]]) -> set[str]:
     return set().union(*narratives)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _checked_split(test: float, random_state: int) -> int:

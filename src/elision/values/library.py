@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elision import ask, files
-from elision.errors import InputError
+from elision.errors import InputError, counted
 from elision.values.observations import real, short
 from elision.values.script import Script
 
@@ -145,7 +145,7 @@ class Library(Mapping[str, Script]):
         return name in self._scripts
 
     def __repr__(self) -> str:
-        return f"Library({len(self)} scripts, {len(self.events)} events)"
+        return f"Library({counted(len(self), 'script')}, {counted(len(self.events), 'event')})"
 
     @property
     def priors(self) -> dict[str, float]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from elision._backends import is_frame
 from elision.errors import InputError, UnknownEventError
 
 if TYPE_CHECKING:
@@ -202,6 +203,9 @@ class Packer:
         InputError
             If something is no narrative, no event or no positive weight.
         """
+        if is_frame(narratives):
+            hint = "read it first: el.read(frame).events"
+            raise InputError("a data frame came, expected a list of narratives", hint=hint)
         self._soft = {}
         distinct: dict[tuple[int, ...], int] = {}
         place: list[int] = []
@@ -260,6 +264,9 @@ class Packer:
         try:  # the common case: names only, all known
             return tuple([self._index[item] for item in items])  # type: ignore[index]
         except (KeyError, TypeError):
+            if is_frame(narrative):
+                hint = "read it first: el.read(frame), and take one case of that"
+                raise InputError("a data frame came, expected one narrative", hint=hint) from None
             found = [self._symbol(number, position, item) for position, item in enumerate(items)]
             return tuple([symbol for symbol in found if symbol is not None])
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from elision import show, values
-from elision.errors import ScriptError
+from elision.errors import ScriptError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -365,8 +365,8 @@ class Outline:
         return self.text()
 
     def __repr__(self) -> str:
-        relations = len(self.relations)
-        return f"Outline({len(self.steps)} steps, {len(self.units)} units, {relations} relations)"
+        steps, units = counted(len(self.steps), "step"), counted(len(self.units), "unit")
+        return f"Outline({steps}, {units}, {counted(len(self.relations), 'relation')})"
 
     def _repr_html_(self) -> str:
         return show.outline_table.table(self)

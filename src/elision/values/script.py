@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from elision import ask, files, show, text, values
-from elision.errors import ScriptError
+from elision.errors import ScriptError, counted
 from elision.lattice import Lattice, Parameters
 from elision.values._script_parts import (
     END,
@@ -410,9 +410,10 @@ class Script(Questions):
         return show.notebook.script_html(self)
 
     def __repr__(self) -> str:
-        edges = len(self.parameters.source)
+        states = counted(self.size - 2, "state")
+        edges = counted(len(self.parameters.source), "edge")
         also = "" if self._telling is None else ", with a telling model"
-        return f"Script({self.size - 2} states, {edges} edges, {len(self._events)} events{also})"
+        return f"Script({states}, {edges}, {counted(len(self._events), 'event')}{also})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Script):

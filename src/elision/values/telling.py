@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elision import _threads, kernels
-from elision.errors import InputError, ScriptError
+from elision.errors import InputError, ScriptError, counted
 from elision.values.observations import short
 
 if TYPE_CHECKING:
@@ -445,7 +445,7 @@ class TellingModel:
 
     def __repr__(self) -> str:
         directions = "forward only" if self._backward is None else "both directions"
-        return f"TellingModel({len(self._events)} events, {directions})"
+        return f"TellingModel({counted(len(self._events), 'event')}, {directions})"
 
 
 def _compute(what: str, chain: Chain, events: NDArray[np.int64], *arguments: Any) -> None:

@@ -110,12 +110,7 @@ def agreed(
 ) -> NDArray[np.float64]:
     """Probabilities of (places, events), lowered where they rule out each other.
 
-    Parameters
-    ----------
-    odds
-        Log-odds of each by itself.
-    put_in
-        The log-odds, one place more, once an event is put in at a place.
+    See `agreed_odds`.
 
     Examples
     --------
@@ -125,9 +120,24 @@ def agreed(
     >>> agreed(odds, lambda place, event: np.vstack([odds[:1], odds])).round(2)[0].tolist()
     [0.88, 0.88]
     """
-    alone = _chance(odds)
+    return chance(agreed_odds(odds, put_in))
+
+
+def agreed_odds(
+    odds: NDArray[np.float64], put_in: Callable[[int, int], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Log-odds of (places, events), lowered where they rule out each other.
+
+    Parameters
+    ----------
+    odds
+        Log-odds of each by itself.
+    put_in
+        The log-odds, one place more, once an event is put in at a place.
+    """
+    alone = chance(odds)
     if odds.size > MOST_WEIGHED or len(odds) > MOST_PLACES:
-        return alone
+        return odds
     tried: dict[tuple[int, int], NDArray[np.float64]] = {}
     rivals = {(int(place), int(event)) for place, event in np.argwhere(alone >= LEAST_RIVAL)}
     if len(rivals) > MOST_TRIED:
@@ -146,7 +156,7 @@ def agreed(
 
     lowered = odds
     for axis in (0, 1):  # first one event at several places, then what else stands at its place
-        chances = _chance(lowered)
+        chances = chance(lowered)
         new = lowered.copy()
         for line in np.flatnonzero(chances.sum(axis=axis) > 1).tolist():
             group = sorted(one for one in rivals if one[1 - axis] == line)
@@ -160,21 +170,22 @@ def agreed(
             for one, by in zip(group, ruled, strict=True):
                 new[one] -= _excess(own, by)
         lowered = new
-    return _chance(lowered)
+    return lowered
 
 
 def _excess(odds: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     """By how much all log-odds are to be lowered so that the weighed chances sum up to one."""
-    if weights @ _chance(odds) <= 1:
+    if weights @ chance(odds) <= 1:
         return 0.0
     low, high = 0.0, float(odds.max()) + math.log(len(odds)) + 1
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if weights @ _chance(odds - middle) > 1 else (low, middle)
+        low, high = (middle, high) if weights @ chance(odds - middle) > 1 else (low, middle)
     return high
 
 
-def _chance(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+def chance(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn log-odds into probabilities."""
     return np.asarray(0.5 * (1 + np.tanh(odds / 2)))
 
 
