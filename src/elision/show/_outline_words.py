@@ -126,14 +126,16 @@ class Sheet:
     def _least_room(self, step: int, widest: float, lines: int) -> float:
         size, bold = font("name")
         label = self.labels[step]
-        word = longest_word(label, size, bold=bold)
+        whole, word = width(label, size, bold=bold), longest_word(label, size, bold=bold)
+        if whole <= WIDEST and whole - word <= SCRAP:
+            word = whole
         caption = _width((self._caption(step), "more"))
         if caption > WIDE:
             caption = longest_word(self._caption(step), font("more")[0])
         least = ceil(max([word, caption, *map(_width, self.marks(step))]))
         room = NARROW if self.laid is not None else BAR_LONG + PERCENT
         room += SIGN if self._again(step) else 0.0
-        if (wide := width(label, size, bold=bold)) <= SHORT or wide - word <= SCRAP:
+        if whole <= SHORT:
             lines = 1
         widest = max(widest, min(least, WIDEST))
         while room < widest and (
