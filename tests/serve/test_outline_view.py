@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import elision as el
+from elision.serve.outlines import outlined
+from elision.serve.shelf import Held
 from visiting import answered, line, shoot, step, tell, view_box
 
 if TYPE_CHECKING:
@@ -15,13 +21,59 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
+    from elision.serve.messages import Outlined
+
 DOOR = "script=answering-the-door"
 STATES = "script=answering-the-doorbell&states=1"
 PLACES = """[...document.querySelectorAll("#outline .step > rect, #outline .link path")].map(
   (one) => ["x", "y", "width", "height", "d"].map((name) => one.getAttribute(name)).join())"""
 
 
+GIVEN = """async (outline) => {
+  const { showStep } = await import("/static/details.js");
+  const names = outline.steps.map((step) => step.name);
+  const gone = [];
+  return ["operation", "lab"].map((name) => {
+    showStep(outline, names.indexOf(name), null, (step) => gone.push(names[step]));
+    const text = document.getElementById("details").innerText;
+    for (const row of document.querySelectorAll("#details button"))
+      if (row.innerText.includes("surgical ward")) row.click();
+    return [text, gone.splice(0)];
+  });
+}"""
+
+
+def treatments() -> Outlined:
+    """A ward is chosen; what is done there comes after things that are done for everybody."""
+    rng = np.random.default_rng(1)
+    ways = (("surgical ward", "operation"), ("cardiology", "angiography"))
+    cases = []
+    for number in range(150):
+        (ward, treatment), tests = ways[number % 2], rng.permutation(["lab", "x-ray"]).tolist()
+        case = ["triage", ward, *tests, treatment, "discharge"]
+        cases.append([event for event in case if rng.random() > 0.1])
+    script = el.ScriptLearner().fit(cases).script_
+    return outlined(Held("ward", "ward", script))
+
+
 class TestOutline:
+    def test_a_step_says_which_way_a_choice_went_before_it(
+        self, visit: Callable[..., Page]
+    ) -> None:
+        found = treatments()
+        given = {step.name: step.given for step in found.steps}
+        names = [step.name for step in found.steps]
+        assert {name for name, step in given.items() if step is not None} == {
+            "operation",
+            "angiography",
+        }
+        assert given["operation"] == names.index("surgical ward")
+        page = visit(DOOR)
+        (operation, gone), (lab, _) = page.evaluate(GIVEN, json.loads(msgspec.json.encode(found)))
+        assert "Done if" in operation
+        assert "surgical ward" in gone
+        assert "Done if" not in lab
+
     def test_nothing_moves_while_one_writes(self, visit: Callable[..., Page]) -> None:
         page = visit(DOOR)
         places, view = page.evaluate(PLACES), view_box(page)

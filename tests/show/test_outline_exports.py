@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, permutations, product
 from xml.etree import ElementTree as ET
 
@@ -546,6 +547,7 @@ def test_data_of_an_outline():
         "name": "borrow",
         "event": "borrow",
         "unit": "unit 4",
+        "if": None,
         "told": 0.25,
         "telling": 0.5,
         "again": 0.2,
@@ -558,8 +560,8 @@ def test_data_of_an_outline():
         "kind": "choice",
         "happens": 1.0,
         "branches": [
-            {"share": 0.5, "steps": ["read"]},
-            {"share": 0.5, "steps": ["queue", "borrow"]},
+            {"share": 0.5, "steps": ["read"], "if": None},
+            {"share": 0.5, "steps": ["queue", "borrow"], "if": None},
         ],
     }
     assert data["choices"] == ["unit 4"]
@@ -585,3 +587,27 @@ def test_data_can_be_written_and_hangs_together(outline):
                 first, second = (int(name.split()[1]) - 1 for name in (a, b))
                 assert not outline.order[first, second]
                 assert not outline.order[second, first]
+
+
+def in_parts():
+    """A choice of the ward, something for all, and what is done on each ward."""
+    one = (0.9, 0.0)
+    wards = ([[("surgery", *one)], [("cardiology", *one)]], 1.0)
+    cures = ([[("operation", *one), ("stitches", *one)], [("angiography", *one)]], 1.0)
+    outline = make([wards, always("lab"), cures], [(0, 1), (1, 2), (0, 2)])
+    return replace(outline, apart=(Unit(((0, 3, 4), (1, 5)), (0.5, 0.5), 1.0),))
+
+
+def test_a_choice_in_parts_says_which_way_it_went():
+    outline = in_parts()
+    names = {"operation": "surgery", "stitches": "surgery", "angiography": "cardiology"}
+    data = outline_json(outline)
+    assert {step["name"]: step["if"] for step in data["steps"] if step["if"]} == names
+    found = [branch["if"] for node in data["nodes"][1:-1] for branch in node["branches"]]
+    assert found == [None, None, None, "surgery", "cardiology"]
+    assert {k: v for k, v in outline.to_networkx().nodes(data="if") if v} == names
+    frame = outline.to_frame().set_index("step")["if"]
+    assert {k: v for k, v in frame.items() if isinstance(v, str)} == names
+    for nodes, *_ in (read_dot(outline_dot(outline)), read_mermaid(outline_mermaid(outline))):
+        assert [name for name, lines in nodes.items() if "if surgery" in lines] == ["s3"]
+        assert [name for name, lines in nodes.items() if "if cardiology" in lines] == ["s5"]

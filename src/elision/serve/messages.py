@@ -258,7 +258,10 @@ class Restored(Struct):
 
 
 class StepInfo(Struct):
-    """A step of the outline: how to say it, how often it is told and done, what stands around."""
+    """A step of the outline: how to say it, how often it is told and done, what stands around.
+
+    ``given`` is the step done long before, if this one is, where a choice was made by that.
+    """
 
     step: int
     name: str
@@ -270,6 +273,7 @@ class StepInfo(Struct):
     before: list[int]
     after: list[int]
     instead: list[int]
+    given: int | None
 
 
 class Bond(Struct):

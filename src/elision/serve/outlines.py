@@ -12,6 +12,7 @@ from elision.serve.shelf import folded
 from elision.show.outline_picture import laid_picture
 from elision.show.outline_svg import DARK, LIGHT, RULES, outline_svg
 from elision.show.words import cleaned
+from elision.values.outline_reading import condition
 
 if TYPE_CHECKING:
     from elision.serve.shelf import Held
@@ -75,6 +76,7 @@ def _outlined(outline: Outline, room: float | None) -> messages.Outlined:
                 before=_beside(outline, number, before=True),
                 after=_beside(outline, number, before=False),
                 instead=_instead(outline, number),
+                given=condition(outline, number),
             )
             for number, one in enumerate(outline.steps)
         ],

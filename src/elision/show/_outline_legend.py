@@ -80,7 +80,7 @@ def _meanings(
     states = {box.state for box in steps}
     marks = {text.text for box in steps for text in box.texts if text.role == "more"}
     if None in states:
-        found.append(("bar", "how many tellings mention it (the fewer, the paler)"))
+        found.append(("bar", "share of the tellings that tell it (the fewer, the paler)"))
     if "told" in states:
         found.append(("told", "told, and in which line"))
     if "unsaid" in states:
@@ -94,9 +94,9 @@ def _meanings(
     if any(box.optional and box.state in (None, "faded") for box in steps):
         found.append(("optional", "perhaps not always done"))
     if "often unsaid" in marks:
-        found.append(("words", "often unsaid: done, but seldom mentioned"))
+        found.append(("words", "often unsaid: done, but told by fewer than half"))
     if AGAIN_SIGN in marks:
         found.append(("words", f"{AGAIN_SIGN} often repeated"))
     if notes:
-        found.append(("note", "rare, at about this place"))
+        found.append(("note", "told by few, at about this place"))
     return found

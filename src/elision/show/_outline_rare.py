@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from elision.show._outline_rows import Aside
 from elision.show.words import TIED, percent
-from elision.values.outline_reading import MAIN, SURE, parts_before
+from elision.values.outline_reading import condition, is_main, main_from, parts_before
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,32 +16,27 @@ if TYPE_CHECKING:
     from elision.show.outline_overlay import Laid
     from elision.values.outline import Outline
 
-RARE = (MAIN, 0.25, 0.3, 0.35)
-"""What fewer tellings tell, and is not always done, may be folded into notes."""
-
 RARE_BRANCH = 0.5
 """Branches may be so many times rarer and still be drawn."""
 
-RARE_BESIDE = 0.5
-"""Nothing is rare that is told more than this times as often as the most told step."""
 
+def shown_branches(outline: Outline, laid: Laid | None) -> dict[int, Branches]:
+    """Return the branches to draw of each unit that is not done sometimes only, by its number.
 
-def shown_branches(outline: Outline, laid: Laid | None, rare: float = MAIN) -> dict[int, Branches]:
-    """Return the branches to draw of each unit that is not rare, by its number.
-
-    What a telling tells or leaves unsaid is never rare.
+    What a telling tells or leaves unsaid is always drawn.
     """
-    told = [step.told for step in outline.steps]
-    least = min(rare, RARE_BESIDE * max(told, default=0.0))
+    told = outline.told_shares
+    least = main_from(outline)
     kept = {k for k, state in enumerate(laid.states) if state != "faded"} if laid else set()
     found: dict[int, Branches] = {}
     for number, unit in enumerate(outline.units):
-        if unit.happens < SURE and not any(told[k] >= least or k in kept for k in unit.steps):
+        if not is_main(outline, number) and kept.isdisjoint(unit.steps):
             continue
         often = tuple(
             branch
             for branch, share in zip(unit.branches, unit.shares, strict=True)
-            if share >= RARE_BRANCH * least or any(step in kept for step in branch)
+            if share >= RARE_BRANCH * least
+            or any(told[step] >= least or step in kept for step in branch)
         )
         found[number] = often or unit.branches
     return found
@@ -70,24 +65,33 @@ def asides(
             continue
         steps = tuple(step for branch in rare for step in branch)
         often = max(outline.steps[step].told for step in steps)
-        text = f"{_named(sheet, rare)}{TIED}{percent(often)}"
+        text = " or ".join(_counted(sheet, branch) for branch in rare)
         where = _between(outline, number, elements)
         if number in shown:
-            usual = _named(sheet, shown[number])
+            usual = " or ".join(_named(sheet, branch) for branch in shown[number])
             text += f" (instead of {usual})"
             where = (home[number], True)
         found.setdefault(where, []).append((-often, text, steps))
     return [_aside(sheet, *where, sorted(items)) for where, items in sorted(found.items())]
 
 
-def _named(sheet: Sheet, branches: Sequence[Sequence[int]]) -> str:
-    """Branches in a few words; each names its first step, which no other has."""
-    named = []
-    for branch in branches:
-        first, *_, last = (sheet.labels[step] for step in (*branch[:1], *branch))
-        between = " → … → " if len(branch) > 2 else " → "
-        named.append(f"{first}{between}{last}" if len(branch) > 1 else first)
-    return " or ".join(named)
+def _named(sheet: Sheet, branch: Sequence[int]) -> str:
+    """A branch in a few words, its first and last step."""
+    return _in_short([sheet.labels[step] for step in branch])
+
+
+def _counted(sheet: Sheet, branch: Sequence[int]) -> str:
+    """A branch in a few words, with how often each step that is named is told."""
+    steps = sheet.outline.steps
+    text = _in_short([f"{sheet.labels[s]}{TIED}{percent(steps[s].told)}" for s in branch])
+    first = condition(sheet.outline, branch[0])
+    return text if first is None else f"{text}, if {sheet.labels[first]}"
+
+
+def _in_short(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{names[0]}{' → … → ' if len(names) > 2 else ' → '}{names[-1]}"
 
 
 def _between(outline: Outline, unit: int, elements: Sequence[Sequence[int]]) -> tuple[int, bool]:

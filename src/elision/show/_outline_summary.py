@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elision.show.words import isolated
+from elision.values.outline_reading import condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,12 +48,18 @@ def _said(sheet: Sheet, block: Block) -> str:
     if block.kind == "unit":
         unit = sheet.outline.units[block.units[0]]
         return " or ".join(
-            " and ".join(_name(sheet, step) for step in branch) for branch in unit.branches
+            " and ".join(_name(sheet, step) for step in branch) + _condition(sheet, branch[0])
+            for branch in unit.branches
         )
     if block.kind == "series":
         return " and then ".join(_said(sheet, part) for part in block.parts)
     how = "in any order" if block.kind == "any" else "in several orders"
     return f"{how} ({_list(_said(sheet, part) for part in block.parts)})"
+
+
+def _condition(sheet: Sheet, step: int) -> str:
+    first = condition(sheet.outline, step)
+    return "" if first is None else f" if {_name(sheet, first)}"
 
 
 def _name(sheet: Sheet, step: int) -> str:

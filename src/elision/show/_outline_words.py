@@ -20,7 +20,7 @@ from elision.show.words import (
     width,
     wrapped,
 )
-from elision.values.outline_reading import OFTEN, SURE, is_always_done
+from elision.values.outline_reading import OFTEN, SURE, condition, is_always_done
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +39,9 @@ LEADS: dict[State, tuple[str, ...]] = {"astray": ("out of order",), "denied": ("
 CUTS = (72, 150, 300)
 """Characters of a long label, the first by which it differs from all others."""
 
+BAR_LONG = 40.0
+"""All bars are equally long, so that shares can be compared by eye."""
+
 NARROW, WIDE, STEP = 64.0, 128.0, 8.0
 WIDEST = 224.0
 """Room that a long word gets at most, not to be broken."""
@@ -46,7 +49,11 @@ WIDEST = 224.0
 SHORT = 104.0
 """Labels no wider than this are not broken."""
 
+SCRAP = 24.0
+"""Nor are those of which no more than this would stand beside their longest word."""
+
 SIGN = 18.0
+CONDITION_LINES = 2
 NAME_LINE, SMALL_LINE = 15.0, 14.0
 ALL_LINES = 100
 WORDINGS = 5
@@ -86,6 +93,13 @@ class Sheet:
         often = seldom and self._always[self.outline.unit_of[step]]
         return [("often unsaid", "more")] if often else []
 
+    def _caption(self, step: int) -> str:
+        """At the first step of a branch: which way a choice must have gone long before."""
+        unit = self.outline.units[self.outline.unit_of[step]]
+        first = condition(self.outline, step)
+        leads = any(branch[0] == step for branch in unit.branches)
+        return f"if {self.labels[first]}" if leads and first is not None else ""
+
     def _again(self, step: int) -> bool:
         return self.laid is None and self.outline.steps[step].again >= OFTEN
 
@@ -112,9 +126,16 @@ class Sheet:
     def _least_room(self, step: int, widest: float, lines: int) -> float:
         size, bold = font("name")
         label = self.labels[step]
-        least = ceil(max([longest_word(label, size, bold=bold), *map(_width, self.marks(step))]))
-        room = NARROW + (SIGN if self._again(step) else 0.0)
-        if width(label, size, bold=bold) <= SHORT:
+        whole, word = width(label, size, bold=bold), longest_word(label, size, bold=bold)
+        if whole <= WIDEST and whole - word <= SCRAP:
+            word = whole
+        caption = _width((self._caption(step), "more"))
+        if caption > WIDE:
+            caption = longest_word(self._caption(step), font("more")[0])
+        least = ceil(max([word, caption, *map(_width, self.marks(step))]))
+        room = NARROW if self.laid is not None else BAR_LONG + PERCENT
+        room += SIGN if self._again(step) else 0.0
+        if whole <= SHORT:
             lines = 1
         widest = max(widest, min(least, WIDEST))
         while room < widest and (
@@ -136,6 +157,10 @@ class Sheet:
         for line in wrapped(self.labels[step], room, size, bold=bold, lines=ALL_LINES):
             texts.append(Text(PADDING, round(y + size * 0.93, 2), line, "name"))
             y += NAME_LINE
+        small, _ = font("more")
+        for line in wrapped(self._caption(step), room, small, lines=CONDITION_LINES):
+            texts.append(Text(PADDING, round(y + small * 0.93, 2), line, "more"))
+            y += SMALL_LINE
         for mark, role in self.marks(step):
             texts.append(Text(PADDING, round(y + font(role)[0] * 0.93, 2), mark, role))
             y += SMALL_LINE
@@ -143,11 +168,11 @@ class Sheet:
         bar = None
         if self.laid is None:
             sign = SIGN if self._again(step) else 0.0
-            bar = Bar(PADDING, y + 4, room - PERCENT - sign, 5.0, one.told)
-            base, right = round(y + 10.5, 2), PADDING + room
+            bar = Bar(PADDING, y + 4, BAR_LONG, 5.0, one.told)
+            base, right = round(y + 10.5, 2), PADDING + BAR_LONG + PERCENT
             texts.append(Text(right, base, percent(one.told), "percent", "end"))
             if sign:
-                texts.append(Text(right - PERCENT + 2, base, AGAIN_SIGN, "more", "end"))
+                texts.append(Text(right + sign, base, AGAIN_SIGN, "more", "end"))
             y += SMALL_LINE
         return StepBox(
             step=step,
@@ -180,6 +205,8 @@ class Sheet:
             f"told by {percent(one.told)} of the tellings",
             f"done in {percent(self.happens[step])} of the courses",
         ]
+        if (first := condition(self.outline, step)) is not None:
+            parts.append(f"only if {isolated(self.outline.steps[first].name)}")
         unit = self.outline.unit_of[step]
         before = np.flatnonzero(self.outline.covers[:, unit]).tolist()
         parts += [f"comes after {self._unit_name(other)}" for other in before]

@@ -36,8 +36,9 @@ class OutlineDrawing(DrawingFile):
 
     def counted(self) -> str:
         """How much it shows, in words."""
-        steps = sum(box.step is not None for box in self.picture.boxes)
-        return f"{steps} steps, {len(self.picture.links)} links"
+        drawn, steps = self.picture.counts()
+        some = "" if drawn == steps else f"{drawn} of "
+        return f"{some}{steps} steps, {len(self.picture.links)} links"
 
     def __repr__(self) -> str:
         return f"OutlineDrawing({self.counted()})"

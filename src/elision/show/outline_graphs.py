@@ -9,6 +9,7 @@ from elision.show._outline_blocks import blocks
 from elision.show.graphs import _cut, _dot, _mermaid
 from elision.show.outline_petri import LEAST, START, unit_links
 from elision.show.words import percent
+from elision.values.outline_reading import condition_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +55,9 @@ def outline_dot(outline: Outline) -> str:
     r"""Write the task graph of an outline in Graphviz's language.
 
     Arrows lead to what comes directly after. A choice is a diamond with an arrow to each branch; a
-    step that may not happen is dashed. A step says in which share of the tellings it is told;
-    arrows between units say in which share of those that tell both they keep this order.
+    step that may not happen is dashed. A step says in which share of the tellings it is told, and
+    after "if" which step says that its branch is taken, where that was long before; arrows between
+    units say in which share of those that tell both they keep this order.
 
     Examples
     --------
@@ -118,7 +120,9 @@ def _task_graph(outline: Outline) -> tuple[list[_Node], list[_Edge]]:
             nodes.append(_Node(f"c{number}", "choice", (ONE_OF,)))
         for branch, share in zip(unit.branches, unit.shares, strict=True):
             names = [f"s{step}" for step in branch]
-            nodes += [_step_node(outline, step, unit.happens) for step in branch]
+            given = condition_name(outline, branch[0])
+            nodes.append(_step_node(outline, branch[0], unit.happens, given))
+            nodes += [_step_node(outline, step, unit.happens) for step in branch[1:]]
             edges += [_Edge(a, b) for a, b in pairwise(names)]
             entry[number], leave[number] = names[0], names[-1]
             if choice:
@@ -133,10 +137,13 @@ def _task_graph(outline: Outline) -> tuple[list[_Node], list[_Edge]]:
     return nodes, edges
 
 
-def _step_node(outline: Outline, number: int, happens: float) -> _Node:
+def _step_node(outline: Outline, number: int, happens: float, given: str | None = None) -> _Node:
     step = outline.steps[number]
     optional = 1 - happens > LEAST
-    lines = [_cut(step.name), f"told {percent(step.told)}"]
+    lines = [_cut(step.name)]
+    if given is not None:
+        lines.append(f"if {_cut(given)}")
+    lines.append(f"told {percent(step.told)}")
     if optional:
         lines.append(f"happens {percent(happens)}")
     if step.again > LEAST:
@@ -157,8 +164,10 @@ def outline_json(outline: Outline) -> dict[str, Any]:
 
     ``steps`` have all their figures. ``nodes`` are the start, the units and the end; ``edges`` lead
     from each to what comes directly after it, with the numbers of tellings that keep this order and
-    that break it. ``choices`` are the units with several branches. Each group of ``any_order`` has
-    parts of one or more units that may come in any order as they stand.
+    that break it. ``choices`` are the units with several branches; where the choice was made long
+    before, ``if`` of a branch and of its steps is the step that says that it is taken, or else
+    None. Each group of ``any_order`` has parts of one or more units that may come in any order as
+    they stand.
 
     Examples
     --------
@@ -210,6 +219,7 @@ def _step_data(outline: Outline, number: int) -> dict[str, Any]:
         "name": step.name,
         "event": step.event,
         "unit": _name(outline, outline.unit_of[number]),
+        "if": condition_name(outline, number),
         "told": step.told,
         "telling": step.telling,
         "again": step.again,
@@ -226,7 +236,11 @@ def _unit_data(outline: Outline, number: int) -> dict[str, Any]:
         "kind": "choice" if len(unit.branches) > 1 else "steps",
         "happens": unit.happens,
         "branches": [
-            {"share": share, "steps": [outline.steps[step].name for step in branch]}
+            {
+                "share": share,
+                "steps": [outline.steps[step].name for step in branch],
+                "if": condition_name(outline, branch[0]),
+            }
             for branch, share in zip(unit.branches, unit.shares, strict=True)
         ],
     }

@@ -10,7 +10,7 @@ from elision.show._boxes import PLAIN, TERMINAL, Text, font
 from elision.show._outline_blocks import blocks, loosened
 from elision.show._outline_legend import Key, legend
 from elision.show._outline_pieces import Builder, Element
-from elision.show._outline_rare import RARE, asides, shown_branches
+from elision.show._outline_rare import asides, shown_branches
 from elision.show._outline_rows import rows
 from elision.show._outline_shapes import Frame, Link, Note, Piece, StepBox, along, shifted
 from elision.show._outline_summary import summary
@@ -37,9 +37,6 @@ ROOMS = (480.0, 660.0, 840.0, 980.0, 1120.0, 1240.0, 1368.0)
 GLANCE = (1120.0, 480.0)
 """Of the widths that fit into this, the one is taken that makes the course lowest."""
 
-SCREEN = (1368.0, 580.0)
-"""If the course does not even fit into this, more of it counts as rare."""
-
 NARROWEST = 520.0
 STRANGE = 5
 """Events that are no step, named at most."""
@@ -59,6 +56,11 @@ class OutlinePicture:
     notes: tuple[Note, ...]
     texts: tuple[Text, ...]
     keys: tuple[Key, ...]
+
+    def counts(self) -> tuple[int, int]:
+        """How many steps have a box, and how many there are with those in notes."""
+        drawn = sum(box.step is not None for box in self.boxes)
+        return drawn, drawn + sum(len(note.steps) for note in self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, texts and numbers."""
@@ -103,26 +105,16 @@ def laid_picture(
 ) -> OutlinePicture:
     """Lay out an outline with what is known of a telling, see `outline_picture`."""
     sheet = Sheet(outline, laid)
-    whole, course = _best(sheet) if room is None else _shaped(sheet, RARE[0], (room,))
+    whole, course = _shaped(sheet, ROOMS if room is None else (room,))
     narrowest = NARROWEST if room is None else min(NARROWEST, room)
     return _assembled(sheet, whole, course, cleaned(title) if title else "", narrowest)
 
 
-def _shaped(sheet: Sheet, rare: float, rooms: Sequence[float]) -> tuple[Block | None, Rows]:
-    """The course without what is so rare, at the best of some widths."""
-    shown = shown_branches(sheet.outline, sheet.laid, rare)
+def _shaped(sheet: Sheet, rooms: Sequence[float]) -> tuple[Block | None, Rows]:
+    """The course at the best of some widths."""
+    shown = shown_branches(sheet.outline, sheet.laid)
     whole = _whole(sheet.outline, sorted(shown)) if shown else None
     return whole, min((_course(sheet, shown, whole, room) for room in rooms), key=_cost)
-
-
-def _best(sheet: Sheet) -> tuple[Block | None, Rows]:
-    """The course at the width that suits it best, without so much that it fits on a screen."""
-    found: list[tuple[Block | None, Rows]] = []
-    for rare in RARE:
-        found.append(_shaped(sheet, rare, ROOMS))
-        if _size(found[-1][1], SCREEN) <= 1:
-            break
-    return min(found, key=lambda one: max(1.0, _size(one[1], SCREEN)))
 
 
 def _size(course: Rows, room: tuple[float, float]) -> float:
@@ -163,7 +155,8 @@ def _assembled(
 ) -> OutlinePicture:
     """Put heading, drawing and legend below one another."""
     room = max(course.width, narrowest)
-    heading, top = _heading(sheet, title, room)
+    drawn = sum(box.step is not None for piece in course.pieces for box in piece.boxes)
+    heading, top = _heading(sheet, title, room, drawn)
     top += 12.0
     pieces = [piece.moved(MARGIN, top) for piece in course.pieces]
     boxes = tuple(box for piece in pieces for box in piece.boxes)
@@ -188,7 +181,7 @@ def _assembled(
     )
 
 
-def _heading(sheet: Sheet, title: str, room: float) -> tuple[list[Text], float]:
+def _heading(sheet: Sheet, title: str, room: float, drawn: int) -> tuple[list[Text], float]:
     """Title and a line about where the outline comes from, and how far down they reach."""
     texts: list[Text] = []
     y = MARGIN
@@ -197,15 +190,17 @@ def _heading(sheet: Sheet, title: str, room: float) -> tuple[list[Text], float]:
         for line in wrapped(title, room, size, bold=bold):
             y += size * 1.2
             texts.append(Text(MARGIN, round(y - size * 0.3, 1), line, "title"))
-    for line in wrapped(_caption(sheet), room, PLAIN, lines=3):
+    for line in wrapped(_caption(sheet, drawn), room, PLAIN, lines=3):
         y += PLAIN * 1.4
         texts.append(Text(MARGIN, round(y - PLAIN * 0.3, 1), line, "caption"))
     return texts, y
 
 
-def _caption(sheet: Sheet) -> str:
+def _caption(sheet: Sheet, drawn: int) -> str:
     steps, tellings = len(sheet.outline.steps), sheet.outline.tellings
     text = f"{steps} step{'' if steps == 1 else 's'}" if steps else "no step is told often enough"
+    if drawn < steps:
+        text += f" ({drawn} drawn, {steps - drawn} in notes)"
     if tellings:
         text += f", learned from {tellings} telling{'' if tellings == 1 else 's'}"
     if sheet.laid is None:

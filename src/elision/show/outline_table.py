@@ -9,7 +9,7 @@ import numpy as np
 
 from elision import _html
 from elision.errors import InputError
-from elision.values.outline_reading import lines
+from elision.values.outline_reading import condition_name, lines
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -54,6 +54,7 @@ def frame(outline: Outline) -> pd.DataFrame:
                     if number not in branch
                     for other in branch
                 ],
+                "if": condition_name(outline, number),
             }
         )
     made = pd.DataFrame(rows)
@@ -98,6 +99,7 @@ def graph(outline: Outline) -> nx.DiGraph[str]:
             unsaid=float(outline.unsaid[number]),
             again=step.again,
             unit=outline.unit_of[number],
+            **({} if (given := condition_name(outline, number)) is None else {"if": given}),
         )
     for first, second in np.ndindex(len(outline.steps), len(outline.steps)):
         if before(outline, first, second):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MAIN = 0.2
 """Share of tellings from which on a step stands in the list by itself, not under "sometimes"."""
 
+BESIDE = 0.5
+"""Nothing is done sometimes that is told so many times as often as the most told step."""
+
 SURE = 0.8
 """Probability from which on words take something for certain."""
 
@@ -59,10 +62,19 @@ class Line:
     steps: tuple[int, ...] = ()
 
 
+def main_from(outline: Outline) -> float:
+    """Share of tellings from which on a step is none that is done sometimes."""
+    return min(MAIN, BESIDE * float(outline.told_shares.max(initial=0.0)))
+
+
 def is_main(outline: Outline, unit: int) -> bool:
-    """Whether a unit is told often, or surely happens: what is not is said to happen sometimes."""
+    """Whether a unit is told often, or surely happens: what is not is said to happen sometimes.
+
+    Words and pictures have this rule in common.
+    """
     one = outline.units[unit]
-    return one.happens >= SURE or max(outline.steps[s].told for s in one.steps) >= MAIN
+    often = max(outline.steps[s].told for s in one.steps) >= main_from(outline)
+    return often or one.happens >= SURE
 
 
 def is_always_done(outline: Outline, unit: int) -> bool:
@@ -274,13 +286,23 @@ def _branch(outline: Outline, branch: tuple[int, ...]) -> str:
     return told + given(outline, branch)
 
 
+def condition(outline: Outline, step: int) -> int | None:
+    """The step done long before, if this one is; None if none says it."""
+    way = next((way for one in outline.apart for way in one.branches if step in way), (step,))
+    first = min(way)
+    return None if outline.unit_of[first] == outline.unit_of[step] else first
+
+
+def condition_name(outline: Outline, step: int) -> str | None:
+    """The name of that step; None if there is none."""
+    first = condition(outline, step)
+    return None if first is None else outline.steps[first].name
+
+
 def given(outline: Outline, branch: Sequence[int]) -> str:
     """What was done long before, if this branch is taken; nothing if that does not say it."""
-    way = next(
-        (way for one in outline.apart for way in one.branches if branch[0] in way), tuple(branch)
-    )
-    first = min(way)
-    return "" if first in branch else f", if {outline.steps[first].name}"
+    name = condition_name(outline, branch[0])
+    return "" if name is None else f", if {name}"
 
 
 def _shares(outline: Outline, branch: tuple[int, ...]) -> str:

@@ -47,6 +47,7 @@ export function showStep(outline, number, answer, onGo) {
     make("h3", {}, named(step.name)),
     make("p", {}, `Told in ${percent(step.told)} of tellings, done about ${percent(step.happens)} of the time.`),
     here ? make("p", { class: "here" }, here) : "",
+    ...part("Done if", step.given === null ? [] : rows([step.given])),
     ...part("In people's words", step.wording.map((said) => make("p", {}, "“", named(said), "”"))),
     ...part("Comes after", rows(step.before)),
     ...part("Comes before", rows(step.after)),
