@@ -353,6 +353,13 @@ def test_what_happened_in_a_cup_of_tea():
     np.testing.assert_allclose(outline.happened(iter([2]))[2:5], [1.0, 0.0, 0.0], rtol=RTOL)
 
 
+def test_what_is_told_of_several_branches_speaks_for_each():
+    happened = tea().happened([2, 3])  # a bag, and a pot for leaves
+    assert happened[2:5].tolist() == [1.0, 1.0, 0.5]
+    assert tea().happened([2, 3, 4])[2:5].tolist() == [1.0, 1.0, 1.0]
+    assert ward_or_clinic().happened([1, 3]).tolist() == [0.5, 1.0, 1.0, 1.0, 0.5]
+
+
 def test_a_telling_that_cannot_be_says_what_it_can():
     always = [step("a", telling=1.0), step("b", telling=1.0)]
     outline = outline_of(always, [Unit(((0,), (1,)), (0.75, 0.25), 1.0)])

@@ -306,6 +306,9 @@ class Outline:
     def happened(self, told: Iterable[int]) -> NDArray[np.float64]:
         """Probability that each step happened, when these are told of a finished telling.
 
+        Where steps of several branches are told, against the outline, each branch is as probable as
+        its part of them.
+
         Examples
         --------
         >>> import elision as el
@@ -321,13 +324,14 @@ class Outline:
                 unit.branches, self._branch_chances(unit, known), strict=True
             ):
                 result[list(branch)] = chance
+        result[list(known)] = 1.0
         return result
 
     def _branch_chances(self, unit: Unit, told: set[int]) -> list[float]:
         """Probability that each branch was taken."""
-        heard = [any(step in told for step in branch) for branch in unit.branches]
+        heard = [sum(step in told for step in branch) for branch in unit.branches]
         if any(heard):
-            return [float(one) for one in heard]
+            return [one / sum(heard) for one in heard]
         silent = [
             unit.happens * share * math.prod([1 - self.steps[s].telling for s in branch])
             for branch, share in zip(unit.branches, unit.shares, strict=True)
