@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from elision.text.prose import Said
+    from elision.values.observations import Observation
     from elision.values.script import Script
 
 NEAREST = 3
@@ -125,6 +126,18 @@ def candidates(weights: Mapping[str, float]) -> list[tuple[str, float]]:
     """
     first, *others = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:NEAREST]
     return [first, *(one for one in others if one[1] >= LEAST)]
+
+
+def perhaps(item: Observation) -> set[str]:
+    """Return the events that an item may tell, where it does not surely tell one.
+
+    Examples
+    --------
+    >>> sorted(perhaps({"wait": 0.36, "pour": 0.06})), perhaps({"wait": 0.8, "pour": 0.1})
+    (['pour', 'wait'], set())
+    """
+    sure = surely(item)
+    return {event for event, _ in candidates(sure)} if isinstance(sure, Mapping) else set()
 
 
 def _heard(script: Script, words: str) -> tuple[HeardSentence, ...]:
