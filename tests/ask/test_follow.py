@@ -499,6 +499,31 @@ def test_scores_name_what_is_alarming_at_the_end(tea, told):
     assert tea.score([*told, ...]).untold == ()
 
 
+def test_what_tells_little_is_usual_for_what_it_tells(doorbell):
+    usually = np.mean([len(set(one)) for one in el.examples.doorbell_tellings()])
+    found = doorbell.score(["hear doorbell", "walk to door", "open door", "take parcel"])
+    assert found.steps == (4, pytest.approx(usually))
+    assert not found.brief
+    assert not found.untold
+    assert found.verdict == "usual: "
+    for told, untold in (
+        (["hear doorbell", "walk to door", "take parcel", "close door"], ("open door",)),
+        (["open door"], ()),
+    ):
+        found = doorbell.score(told)
+        last = str(found).splitlines()[-1]
+        assert found.untold == untold
+        assert last.startswith("usual for what it tells: ")
+        assert last.endswith(
+            "not told, though nearly all tell it: open door"
+            if untold
+            else "; it tells 1 of the 5 steps that are usual"
+        )
+        assert ("steps that are usual" in last) == (2 * len(told) < usually) == found.brief
+    assert doorbell.score(["open door", ...]).steps is None
+    assert doorbell.score(["open door", ...]).verdict == ""
+
+
 def test_what_is_perhaps_told_is_not_untold(tea, clinic):
     told = ["fill kettle", "boil water", "warm pot", "add tea", "drink tea"]
     assert tea.score(told).untold == ("pour water",)

@@ -155,6 +155,7 @@ class _Examiner:
             false_alarms=self._rate,
             untold=self._untold(telling),
             late=tuple(telling.names[telling.places[one.place]] for one in alarms),
+            steps=self._steps(telling),
         )
         return named(found)
 
@@ -172,6 +173,14 @@ class _Examiner:
         told = np.zeros(len(outline.steps), bool)
         told[[step for step in steps_told(outline, sure) if step is not None]] = True
         return tuple(one.name(outline) for one in untold(outline, told, perhaps.union(likeliest)))
+
+    def _steps(self, telling: _Telling) -> tuple[int, float] | None:
+        """How many steps it tells, and how many a telling has on average."""
+        outline = self._script.made_from
+        if outline is None:
+            return None
+        told = {*steps_told(outline, self._names(telling.told))} - {None}
+        return len(told), float(outline.told_shares.sum())
 
     def _names(self, told: NDArray[np.int64]) -> list[str]:
         return [self._model.events[event] for event in told]
