@@ -25,6 +25,12 @@ LEAST = 0.05
 
 
 _WITHOUT = re.compile(r"^\W*without\s+", re.IGNORECASE)
+# "I washed my hands without soap": no soap was used. Without doing something is a denial by itself.
+_LACKING = re.compile(
+    r"(?:^\W*|,?\s+)without\s+(?!\w+ing\b)[^,.;!?]*?"
+    r"(?=[,.;!?]|\s+(?:and|but|or|then|i|you|he|she|we|they)\b|$),?",
+    re.IGNORECASE,
+)
 _COMMA = re.compile(r"\s*,\s*(?:(?:and|then|and then)\s+)?", re.IGNORECASE)
 
 
@@ -144,9 +150,10 @@ def _heard(script: Script, words: str) -> tuple[HeardSentence, ...]:
     if script.extractor is None:
         return ()
     known = set(script.events)
+    had = _LACKING.sub("", words).strip()
     weights = (
         HeardSentence.of(one).among(known)
-        for one in script.extractor.observe([words])
+        for one in script.extractor.observe([had or words])
         if isinstance(one, Mapping)
     )
     return tuple(one for one in weights if one)
