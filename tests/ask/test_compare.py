@@ -148,3 +148,19 @@ def test_what_cannot_be_compared(options, problem):
     script = el.examples.doorbell()
     with pytest.raises(el.InputError, match=problem):
         compare(script, script, **options)
+
+
+def test_scripts_without_a_shared_name_are_told_which_are_nearest():
+    def learned(*steps):
+        return el.ScriptLearner().fit([list(steps)] * 6).script_
+
+    first = learned("fill kettle", "Boil_Water", "add tea", "drink")
+    second = learned("fill the kettle", "boil water", "taste", "zzz")
+    found = compare(first, second, samples=20)
+    assert not found.shares_names
+    assert found.nearest == (("Boil_Water", "boil water"), ("fill kettle", "fill the kettle"))
+    assert "'Boil_Water' and 'boil water'; 'fill kettle' and 'fill the kettle'" in found.hint
+    assert found.hint in str(found).splitlines()
+    assert compare(first, learned("zz", "qq"), samples=20).hint.endswith("as they stand")
+    one_shared = compare(first, learned("fill the kettle", "drink"), samples=20)
+    assert (one_shared.hint, one_shared.nearest, one_shared.shares_names) == ("", (), True)

@@ -120,6 +120,43 @@ def test_next_is_that_of_the_beginning(scripts):
                 same_next(script, follow.tell(event), told[:count])
 
 
+def vague(script, event, rng):
+    """What a sentence heard may tell: the event, or as probably one of two others."""
+    others = rng.choice(script.events, 2).tolist()
+    return {**dict.fromkeys(others, 0.3), event: 0.35}
+
+
+def test_next_counts_all_that_uncertain_sentences_may_tell(scripts):
+    changed = 0
+    for script in scripts:
+        rng = np.random.default_rng(4)
+        for told in script.sample(3, random_state=2):
+            items = [vague(script, one, rng) if rng.random() < 0.7 else one for one in told[:7]]
+            follow = script.follow()
+            for count, item in enumerate(items, start=1):
+                same_next(script, follow.tell(item), items[:count])
+            before, hard = follow.now(), script.follow().tell_all(follow.told)
+            changed += before.next != hard.next
+            back = min(len(items), 3)
+            for _ in range(back):
+                follow.undo()
+            same_next(script, follow.now(), items[: len(items) - back])
+            assert follow.tell_all(items[len(items) - back :]) == before
+    assert changed
+
+
+def test_very_long_tellings_count_the_likeliest_event(tea, monkeypatch):
+    monkeypatch.setattr("elision.ask.coming.LONGEST", 3)
+    item = {"wait": 0.3, "add tea": 0.35}
+    follow = tea.follow()
+    for told in (["fill kettle", item], ["boil water"]):
+        now = follow.tell_all(told)
+        same_next(tea, now, ["fill kettle", item, "boil water"][: now.count])
+    named = tea.follow().tell_all(["fill kettle", "add tea", "boil water", "pour water"])
+    assert follow.tell("pour water").next == named.next
+    same_next(tea, follow.undo(), ["fill kettle", item, "boil water"])
+
+
 @pytest.mark.numerical
 @settings(max_examples=60)
 @given(models(), st.integers(0, 2**32 - 1))
@@ -460,6 +497,56 @@ def test_scores_name_what_is_alarming_at_the_end(tea, told):
     assert str(found).endswith("nearly all tell it: " + ", ".join(due))
     assert tea.conform([told]).to_rows()[0]["untold"] == "; ".join(due)
     assert tea.score([*told, ...]).untold == ()
+
+
+def test_what_tells_little_is_usual_for_what_it_tells(doorbell):
+    usually = np.mean([len(set(one)) for one in el.examples.doorbell_tellings()])
+    found = doorbell.score(["hear doorbell", "walk to door", "open door", "take parcel"])
+    assert found.steps == (4, pytest.approx(usually))
+    assert not found.brief
+    assert not found.untold
+    assert found.verdict == "usual: "
+    for told, untold in (
+        (["hear doorbell", "walk to door", "take parcel", "close door"], ("open door",)),
+        (["open door"], ()),
+    ):
+        found = doorbell.score(told)
+        last = str(found).splitlines()[-1]
+        assert found.untold == untold
+        assert last.startswith("usual for what it tells: ")
+        assert last.endswith(
+            "not told, though nearly all tell it: open door"
+            if untold
+            else "; it tells 1 of the 5 steps that are usual"
+        )
+        assert ("steps that are usual" in last) == (2 * len(told) < usually) == found.brief
+    assert doorbell.score(["open door", ...]).steps is None
+    assert doorbell.score(["open door", ...]).verdict == ""
+
+
+def test_what_is_perhaps_told_is_not_untold(tea, clinic):
+    told = ["fill kettle", "boil water", "warm pot", "add tea", "drink tea"]
+    assert tea.score(told).untold == ("pour water",)
+    # Whatever it rather is: before or after the place of what it may be.
+    for place in (0, 4):
+        vague = [*told[:place], {"wait": 0.45, "pour water": 0.06}, *told[place:]]
+        assert tea.score(vague).untold == ()
+        follow = tea.follow()
+        follow.tell_all(vague)
+        assert follow.finish().alarms == ()
+        vague[place] = {"wait": 0.6, "drink tea": 0.06}
+        assert tea.score(vague).untold == ("pour water",)
+    # Nor is a choice, if a branch of it is perhaps told.
+    maybe = ["come", {"come": 0.4, "refer": 0.3}, "go"]
+    follow = clinic.follow()
+    follow.tell_all(maybe)
+    assert follow.finish().alarms == ()
+    assert clinic.score(maybe).untold == ()
+
+
+def test_no_step_is_expected_because_of_an_uncertain_sentence(clinic):
+    assert clinic.score(["come", "ward", "go"]).untold == ("surgery",)
+    assert clinic.score(["come", {"ward": 0.45, "surgery": 0.4}, "go"]).untold == ()
 
 
 def test_scores_expect_nothing_that_something_else_was_told_for():

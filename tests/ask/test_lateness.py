@@ -149,7 +149,10 @@ def test_scores_say_what_following_says(tea, script):
         follow.tell_all(told)
         alarms = [one.event for one in follow.out_of_order if one.alarm]
         assert list(found.late) == alarms
-        assert str(found).splitlines()[-1].startswith("usual: ") == (not found.odd and not alarms)
+        usual = "for what it tells: " if found.untold or found.brief else ": "
+        usual = "but for its order: " if alarms else usual
+        assert found.verdict.split()[0].strip(":") == ("odd" if found.odd else "usual")
+        assert found.odd or found.verdict.endswith(usual)
         if alarms and not found.odd:
             but_for += 1
             assert "usual but for its order: " in str(found)

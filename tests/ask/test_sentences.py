@@ -224,6 +224,22 @@ def test_what_was_done_without_something_is_heard_and_that_is_denied(bath):
     assert not hear(bath, ["don't dry the floor without washing my hair"]).denied & {wash}
 
 
+def test_what_something_was_done_without_does_not_speak_for_it(bath):
+    (plain,) = hear(bath, ["I dried the floor"]).items
+    for told in (
+        "I dried the floor without a meal.",
+        "I dried the floor, without any more meals",
+        "Without a meal I dried the floor",
+    ):
+        heard = hear(bath, [told])
+        assert heard.items == [plain]
+        assert heard.items[0].words == plain.words
+        assert not heard.denied
+    (taken,) = taken_for(bath, ["I dried the floor without a meal."])
+    assert taken.sentence == "I dried the floor without a meal."
+    assert len(taken_for(bath, ["I dried the floor without a cloth and left"])) == 2
+
+
 def test_what_is_said_not_to_have_happened_is_not_unsaid(bath):
     wash = event_of(bath, "wash my hair")
     told = ["cook the meal", "leave"]

@@ -191,6 +191,17 @@ def test_sentences_are_heard_with_their_words(script):
     assert pickle.loads(pickle.dumps(part)).words == part.words  # noqa: S301 - its own
 
 
+def test_following_goes_by_the_same_words_as_what_comes_next(script):
+    told = ["the bell rang", "look outside through the window", "open the red door"]
+    follow, bare = script.follow(), without_words(script).follow()
+    for count, sentence in enumerate(told, start=1):
+        now, expected = follow.tell(sentence), script.next(told[:count])
+        assert now.next[0].event == expected.answers[0].event
+        assert now.next[0].probability == pytest.approx(expected.answers[0].probability, rel=1e-9)
+        assert now.ended == pytest.approx(expected.ended, rel=1e-9)
+        assert now.next != bare.tell(sentence).next
+
+
 def test_gaps_between_sentences_are_filled_by_their_words_too(script):
     told = ["the bell rang", None, "open the red door"]
     model = script.telling.near_words.around

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from elision.ask.engine.told_chain import ToldChain
 from elision.ask.heard import events_of, several
 from elision.ask.who import who
 from elision.errors import InputError, counted
-from elision.values.observations import Packer
+from elision.values.observations import LONGEST_LIKENED, Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +37,15 @@ NOT_TOLD = 0.001
 
 SHOWN = 20
 """Differences that a printed comparison shows."""
+
+MOST_LIKENED = 40
+"""Events of a script, those told most, that are likened to another's by their names."""
+
+MOST_NEAREST = 3
+"""Pairs of like names that are shown."""
+
+LEAST_ALIKE = 0.6
+"""Share of letters that like names have in common, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +117,10 @@ class Comparison:
         What differs between matched states, largest first.
     differences
         What differs between the outlines: steps, order, choices; the most important first.
+    shares_names
+        Whether any event has the same name in both. Names are taken as they stand.
+    nearest
+        If none has, events of the two that are named most alike, the most alike first.
     """
 
     jensen_shannon: Estimate
@@ -121,6 +135,17 @@ class Comparison:
     unmatched_second: tuple[str, ...]
     changes: tuple[Change, ...]
     differences: tuple[Difference, ...] = ()
+    shares_names: bool = True
+    nearest: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def hint(self) -> str:
+        """What to know where the two share no name of an event; empty if they share some."""
+        if self.shares_names:
+            return ""
+        told = "no event is named the same in both, and names are taken as they stand"
+        pairs = "; ".join(f"{first!r} and {second!r}" for first, second in self.nearest)
+        return f"{told}; nearest: {pairs}" if pairs else told
 
     def __str__(self) -> str:
         lines = self._measures()
@@ -138,7 +163,7 @@ class Comparison:
         ):
             text = f"Kullback-Leibler divergence over tellings of the {which} {value}"
             lines.append(text + (f": the {other} cannot tell {lost:.0%} of them" if lost else ""))
-        return [*lines, str(self.on_data)] if self.on_data else lines
+        return [line for line in (*lines, str(self.on_data or ""), self.hint) if line]
 
     def _repr_html_(self) -> str:
         rows = [[", ".join(one.steps), one.first, one.second] for one in self.differences]
@@ -211,6 +236,8 @@ def compare(
         unmatched_second=tuple(name for name in other.states if name not in paired_second),
         changes=tuple(changes(script, other, matched)),
         differences=differences(script.outline(), other.outline()),
+        shares_names=not set(script.events).isdisjoint(other.events),
+        nearest=_nearest(first_shares, second_shares),
     )
 
 
@@ -255,6 +282,29 @@ def _on_data(script: Script, other: Script, narratives: Iterable[Iterable[Observ
         only_second=int((able_second & ~able_first).sum()),
         neither=int((~able_first & ~able_second).sum()),
     )
+
+
+def _nearest(first: dict[str, float], second: dict[str, float]) -> tuple[tuple[str, str], ...]:
+    """Events named most alike, each once; none where any has the same name in both."""
+    if not first.keys().isdisjoint(second):
+        return ()
+    here, there = (
+        sorted(shares, key=lambda event: (-shares[event], event))[:MOST_LIKENED]
+        for shares in (first, second)
+    )
+    alike = {(one, two): _alike(one, two) for one in here for two in there}
+    found: list[tuple[str, str]] = []
+    for one, two in sorted(alike, key=lambda pair: (-alike[pair], pair)):
+        fresh = all(one != a and two != b for a, b in found)
+        if fresh and alike[one, two] >= LEAST_ALIKE and len(found) < MOST_NEAREST:
+            found.append((one, two))
+    return tuple(found)
+
+
+def _alike(first: str, second: str) -> float:
+    """Share of the letters of two names that they have in common, in order."""
+    one, two = (name[:LONGEST_LIKENED].casefold().replace("_", " ") for name in (first, second))
+    return difflib.SequenceMatcher(None, one, two, autojunk=False).ratio()
 
 
 def _only(here: dict[str, float], there: dict[str, float]) -> tuple[tuple[str, float], ...]:

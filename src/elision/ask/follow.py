@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from elision import ask
-from elision.ask.engine.filters import first_filter
+from elision.ask.coming import Coming
 from elision.ask.engine.passing import Passing, Untold, can_be_expected, untold
 from elision.ask.fill import Answer
 from elision.ask.heard import hear, name_of, single
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.between import Story
-    from elision.ask.engine.filters import Filter
     from elision.ask.heard import Item
     from elision.values.observations import Observation, Unknown
     from elision.values.outline import Outline
@@ -221,7 +219,6 @@ class _State(NamedTuple):
     """All that changes with an event; what was before it stays, for undoing."""
 
     events: int
-    filter: Filter
     passing: Passing
     deviations: tuple[OutOfOrder, ...]
     unknown: tuple[str, ...]
@@ -275,13 +272,11 @@ class Follower:
         self._deviation_limit = (
             float("inf") if alarms is None else alarms.threshold("out_of_order", rate)
         )
-        self._numbers = {event: o for o, event in enumerate(script.events)}
-        first, passing = first_filter(script), Passing.of(self._outline)
-        chances = self._chances(first, frozenset())
+        self._events = frozenset(script.events)
+        self._coming, passing = Coming(script), Passing.of(self._outline)
+        chances = self._coming.chances()
         passed = self._passed(passing, chances)
-        self._states = [
-            _State(0, first, passing, (), (), frozenset(), frozenset(), chances, passed)
-        ]
+        self._states = [_State(0, passing, (), (), frozenset(), frozenset(), chances, passed)]
         self._told: list[Observation] = []
         self._finished = False
 
@@ -341,6 +336,7 @@ class Follower:
         elif len(self._states) > 1:
             self._states.pop()
             del self._told[self._states[-1].events :]
+            self._coming.take_back(len(self._told))
         else:
             raise InputError("nothing was told that could be taken back")
         return self.now()
@@ -379,14 +375,11 @@ class Follower:
 
     def _after(self, state: _State, item: Observation) -> _State:
         event, sure = name_of(item), surely(item)
-        number = self._numbers.get(event)
-        if number is None:
+        if event not in self._events:
             raise InputError(f"{short(event)} is no event of the script")
         # What is as probably another event says nothing of the order, and raises no alarm.
         step = state.passing.step_of(event) if isinstance(sure, str) else None
-        perhaps = state.perhaps
-        if isinstance(sure, Mapping):
-            perhaps |= {one for one, _ in ask.sentences.candidates(sure)}
+        perhaps = state.perhaps | ask.sentences.perhaps(item)
         deviations, passing = state.deviations, state.passing
         if step is not None:
             worth, unit = passing.out_of_order(step)
@@ -394,10 +387,10 @@ class Follower:
                 late = self._out_of_order(event, state.events, step, unit, worth, passing)
                 deviations = (*deviations, *late)
             passing = passing.tell(step)
+        self._coming.tell(item)
         after = self._expecting(
             state._replace(
                 events=state.events + 1,
-                filter=state.filter.tell(number),
                 passing=passing,
                 deviations=deviations,
                 perhaps=perhaps,
@@ -407,16 +400,8 @@ class Follower:
 
     def _expecting(self, state: _State) -> _State:
         """The state with what comes next, and what has thus been passed."""
-        chances = self._chances(state.filter, state.denied)
+        chances = self._coming.chances(state.denied)
         return state._replace(chances=chances, passed=self._passed(state.passing, chances))
-
-    def _chances(self, told: Filter, denied: frozenset[str]) -> NDArray[np.float64]:
-        """Probability that each event comes next, the end last; nothing that was denied does."""
-        chances = np.exp(told.next_log_probs())
-        if denied:
-            chances[[self._numbers[event] for event in denied]] = 0.0
-            chances /= max(chances.sum(), np.finfo(float).tiny)
-        return np.asarray(chances)
 
     def _out_of_order(
         self, event: str, position: int, step: int, unit: int, worth: float, passing: Passing
@@ -453,7 +438,7 @@ class Follower:
         passing, outline = state.passing, self._outline
         worth = np.where(passing.still_to_come(), -np.inf, passing.skips())
         # At the end nothing can come later: what nearly everybody tells is missing.
-        due = untold(outline, passing.told) if self._finished else []
+        due = untold(outline, passing.told, state.perhaps) if self._finished else []
         missing = {one.steps[0]: one for one in due if len(one.steps) == 1}
         choices = [one for one in due if len(one.steps) > 1]
         found = [self._passed_choice(one, passing, happened) for one in choices]

@@ -152,6 +152,9 @@ class Conformance:
         script was made from an outline. A usual telling may lack some, if many lack one or another.
     late
         Events for which following the telling raises an alarm, as they come too late.
+    steps
+        How many steps it tells, and how many a telling has on average; None if the script was not
+        made from an outline, or the telling is not finished.
     """
 
     told: tuple[str, ...]
@@ -165,6 +168,7 @@ class Conformance:
     false_alarms: float = FALSE_ALARMS
     untold: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
+    steps: tuple[int, float] | None = None
 
     @property
     def fitness(self) -> float:
@@ -211,7 +215,14 @@ class Conformance:
             return ""
         if self.odd:
             return "odd: "
-        return "usual but for its order: " if self.late else "usual: "
+        if self.late:
+            return "usual but for its order: "
+        return "usual for what it tells: " if self.untold or self.brief else "usual: "
+
+    @property
+    def brief(self) -> bool:
+        """Whether it tells less than half as many steps as tellings do on average."""
+        return self.steps is not None and 2 * self.steps[0] < self.steps[1]
 
     @property
     def rarity(self) -> str:
@@ -225,10 +236,16 @@ class Conformance:
     def lacking(self) -> str:
         """What is late, unless flags say so, and untold, in words that follow a verdict."""
         said = any(flag.kind == "out of order" for flag in self.flags)
-        late = f"; told late: {', '.join(self.late)}" if self.late and not said else ""
-        if not self.untold:
-            return late
-        return f"{late}; not told, though nearly all tell it: {', '.join(self.untold)}"
+        parts = []
+        if self.late and not said:
+            parts.append(f"told late: {', '.join(self.late)}")
+        if self.steps is not None and self.brief:
+            parts.append(
+                f"it tells {self.steps[0]} of the {self.steps[1]:.0f} steps that are usual"
+            )
+        if self.untold:
+            parts.append(f"not told, though nearly all tell it: {', '.join(self.untold)}")
+        return "".join(f"; {part}" for part in parts)
 
     def _repr_html_(self) -> str:
         rows: list[list[str]] = []

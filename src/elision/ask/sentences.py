@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from elision.text.prose import Said
+    from elision.values.observations import Observation
     from elision.values.script import Script
 
 NEAREST = 3
@@ -24,6 +25,12 @@ LEAST = 0.05
 
 
 _WITHOUT = re.compile(r"^\W*without\s+", re.IGNORECASE)
+# "I washed my hands without soap": no soap was used. Without doing something is a denial by itself.
+_LACKING = re.compile(
+    r"(?:^\W*|,?\s+)without\s+(?!\w+ing\b)[^,.;!?]*?"
+    r"(?=[,.;!?]|\s+(?:and|but|or|then|i|you|he|she|we|they)\b|$),?",
+    re.IGNORECASE,
+)
 _COMMA = re.compile(r"\s*,\s*(?:(?:and|then|and then)\s+)?", re.IGNORECASE)
 
 
@@ -127,13 +134,26 @@ def candidates(weights: Mapping[str, float]) -> list[tuple[str, float]]:
     return [first, *(one for one in others if one[1] >= LEAST)]
 
 
+def perhaps(item: Observation) -> set[str]:
+    """Return the events that an item may tell, where it does not surely tell one.
+
+    Examples
+    --------
+    >>> sorted(perhaps({"wait": 0.36, "pour": 0.06})), perhaps({"wait": 0.8, "pour": 0.1})
+    (['pour', 'wait'], set())
+    """
+    sure = surely(item)
+    return {event for event, _ in candidates(sure)} if isinstance(sure, Mapping) else set()
+
+
 def _heard(script: Script, words: str) -> tuple[HeardSentence, ...]:
     if script.extractor is None:
         return ()
     known = set(script.events)
+    had = _LACKING.sub("", words).strip()
     weights = (
         HeardSentence.of(one).among(known)
-        for one in script.extractor.observe([words])
+        for one in script.extractor.observe([had or words])
         if isinstance(one, Mapping)
     )
     return tuple(one for one in weights if one)

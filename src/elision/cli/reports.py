@@ -94,6 +94,8 @@ def show_comparison(found: Comparison, first: str, second: str) -> None:
     if found.on_data is not None:
         say(str(found.on_data))
         say(f"first less second: {found.on_data.difference}")
+    if found.hint:
+        say(found.hint)
     if not found.differences:
         say("the outlines are the same")
         return

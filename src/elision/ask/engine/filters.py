@@ -84,6 +84,13 @@ class StateFilter(NamedTuple):
 
     def tell(self, event: int) -> StateFilter:
         """Return the states after one more event; what the script cannot tell says nothing."""
-        told = (self.states @ self.onward) * self.emission[:, event]
+        return self._told(self.emission[:, event])
+
+    def tell_any(self, weights: NDArray[np.float64]) -> StateFilter:
+        """The same of an event that may be several, by their weights."""
+        return self._told(self.emission @ weights)
+
+    def _told(self, tells: NDArray[np.float64]) -> StateFilter:
+        told = (self.states @ self.onward) * tells
         total = told.sum()
         return self._replace(states=told / total) if total > 0 else self

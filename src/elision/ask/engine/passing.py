@@ -18,7 +18,7 @@ import numpy as np
 from elision.values.outline import UNSEEN, log_counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -78,12 +78,15 @@ class Untold(NamedTuple):
         return names if len(self.steps) == 1 else f"one of {names}"
 
 
-def untold(outline: Outline, told: NDArray[np.bool_]) -> list[Untold]:
+def untold(
+    outline: Outline, told: NDArray[np.bool_], perhaps: Collection[str] = ()
+) -> list[Untold]:
     """What nearly every telling tells (`EXPECTED`), and this one, at its end, does not.
 
     Of a branch that is told, each step that nearly every telling of the branch tells; of a choice
-    of which nothing is told, one for the whole. None where the tellings were too few for alarms: of
-    one telling, each step is told by all.
+    of which nothing is told, one for the whole. What an event tells that was ``perhaps`` told is
+    none of it, nor is a choice that has such a step. None where the tellings were too few for
+    alarms: of one telling, each step is told by all.
     """
     if outline.alarms is None:
         return []
@@ -102,7 +105,15 @@ def untold(outline: Outline, told: NDArray[np.bool_]) -> list[Untold]:
             # Those that tell several branches count more than once, so that one may be too much.
             share = min(1.0, float(outline.told_shares[list(most)].sum()))
             found += [Untold(most, share)] if share >= EXPECTED else []
-    return sorted(found, key=lambda one: one.steps)
+    left = [one for one in found if not _may_be_told(outline, one, perhaps)]
+    return sorted(left, key=lambda one: one.steps)
+
+
+def _may_be_told(outline: Outline, one: Untold, perhaps: Collection[str]) -> bool:
+    """Whether what seems untold, or any branch of a choice that does, was perhaps told."""
+    choice = len(one.steps) > 1
+    steps = outline.units[outline.unit_of[one.steps[0]]].steps if choice else one.steps
+    return any(outline.steps[step].event in perhaps for step in steps)
 
 
 def _untold_of_branch(

@@ -191,6 +191,7 @@ def conformed(found: Conformance, added: int = 0) -> Conformance:
         ending=0.0,
         p_value=None,
         untold=(),
+        steps=None,
         late=tuple(event for event in found.late if event in found.told[:end]),
         flags=tuple(flags),
         deviations=_without(found.deviations, [one for one in certain if one.position >= end]),

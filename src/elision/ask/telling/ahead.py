@@ -39,8 +39,8 @@ LONGEST_DRAWN = 10_000
 """Events after which a telling that is drawn ends in any case."""
 
 
-class _Begun(NamedTuple):
-    """A beginning that may have been told, and its log-probability."""
+class Begun(NamedTuple):
+    """A beginning that may have been told, and its log-probability (up to a constant)."""
 
     told: NDArray[np.int64]
     log_prob: float
@@ -76,7 +76,7 @@ def following(
     rows: list[NDArray[np.float64]] = []
     ended = 0.0
     for step in range(steps):
-        ahead = np.array([one.log_prob + model.next_log_probs(one.told) for one in going])
+        ahead = each_ahead(model, going)
         if step == 0:
             ahead = going_by_words(model, items, ahead)
         ahead[:, never] = -np.inf  # of these it was said that they did not happen
@@ -90,22 +90,22 @@ def following(
     )
 
 
-def _grown(begun: list[_Begun], ahead: NDArray[np.float64]) -> list[_Begun]:
+def _grown(begun: list[Begun], ahead: NDArray[np.float64]) -> list[Begun]:
     """Each beginning with each next event, the likeliest ones."""
     log_probs = ahead[:, :-1].ravel()
     best = np.argsort(-log_probs, kind="stable")[:FOLLOWED]
     return [
-        _Begun(np.append(begun[row].told, event), float(log_probs[k]))
+        Begun(np.append(begun[row].told, event), float(log_probs[k]))
         for k in best.tolist()
         for row, event in [divmod(k, ahead.shape[1] - 1)]
     ]
 
 
-def beginnings(model: TellingModel, sketched: Sketch, width: int = FOLLOWED) -> list[_Begun]:
+def beginnings(model: TellingModel, sketched: Sketch, width: int = FOLLOWED) -> list[Begun]:
     """The beginnings that a sketch may stand for, with their log-probabilities as beginnings."""
     if not sketched.slots:
         steps = model.step_log_probs([sketched.told])[0]
-        return [_Begun(sketched.told, float(steps[:-1].sum()))]
+        return [Begun(sketched.told, float(steps[:-1].sum()))]
     length = len(sketched.told) + len(sketched.slots)
     most = math.isqrt(2 * MOST_READ // width)
     if length > most:
@@ -115,21 +115,38 @@ def beginnings(model: TellingModel, sketched: Sketch, width: int = FOLLOWED) -> 
         )
     open_at = {slot.index: slot for slot in sketched.slots}
     known = iter(sketched.told.tolist())
-    begun = [_Begun(np.empty(0, np.int64), 0.0)]
+    begun = [Begun(np.empty(0, np.int64), 0.0)]
     for place in range(length):
         slot = open_at.get(place)
         options = np.array([next(known)]) if slot is None else slot.options
         weights = np.zeros(1) if slot is None else slot.log_weights
-        value = np.array(
-            [one.log_prob + model.next_log_probs(one.told)[options] + weights for one in begun]
-        )
-        best = np.sort(np.argsort(-value.ravel(), kind="stable")[:width])
-        begun = [
-            _Begun(np.append(begun[row].told, options[option]), float(value[row, option]))
-            for k in best.tolist()
-            for row, option in [divmod(k, len(options))]
-        ]
+        begun = gone_on(begun, each_ahead(model, begun), options, weights, width)
     return begun
+
+
+def each_ahead(model: TellingModel, begun: list[Begun]) -> NDArray[np.float64]:
+    """Log-probability of each beginning with each event after it, and with the end, the last."""
+    return np.array([one.log_prob + model.next_log_probs(one.told) for one in begun])
+
+
+def gone_on(
+    begun: list[Begun],
+    ahead: NDArray[np.float64],
+    options: NDArray[np.int64],
+    log_weights: NDArray[np.float64],
+    width: int = FOLLOWED,
+) -> list[Begun]:
+    """Return the likeliest beginnings with one more event, which is one of some.
+
+    ``ahead`` is what `each_ahead` says of ``begun``.
+    """
+    value = ahead[:, options] + log_weights
+    best = np.sort(np.argsort(-value.ravel(), kind="stable")[:width])
+    return [
+        Begun(np.append(begun[row].told, options[option]), float(value[row, option]))
+        for k in best.tolist()
+        for row, option in [divmod(k, len(options))]
+    ]
 
 
 def chances_next(script: Script, narratives: list[list[Observation]]) -> NDArray[np.float64]:
@@ -139,8 +156,7 @@ def chances_next(script: Script, narratives: list[list[Observation]]) -> NDArray
 
     def work(k: int) -> None:
         begun = beginnings(model, sketch(model, narratives[k], narrative=k))
-        ahead = np.array([one.log_prob + model.next_log_probs(one.told) for one in begun])
-        ahead = going_by_words(model, narratives[k], ahead)
+        ahead = going_by_words(model, narratives[k], each_ahead(model, begun))
         result[k] = np.exp(ahead - _log_sum(ahead)).sum(axis=0)
 
     _threads.run(work, range(len(narratives)))

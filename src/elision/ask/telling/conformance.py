@@ -11,6 +11,7 @@ import numpy as np
 
 from elision import _threads
 from elision._backends import library_of
+from elision.ask import sentences
 from elision.ask.engine.checks import share_of, whole
 from elision.ask.engine.conformance import times
 from elision.ask.engine.lateness import Late, Lateness, joint
@@ -27,6 +28,7 @@ from elision.ask.telling.deviations import (
 )
 from elision.ask.telling.slots import completions, model_of, sketch
 from elision.errors import InputError, relocated
+from elision.values.observations import surely
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
@@ -153,17 +155,32 @@ class _Examiner:
             false_alarms=self._rate,
             untold=self._untold(telling),
             late=tuple(telling.names[telling.places[one.place]] for one in alarms),
+            steps=self._steps(telling),
         )
         return named(found)
 
     def _untold(self, telling: _Telling) -> tuple[str, ...]:
+        """What is missing, whatever it is that uncertain sentences tell."""
         outline = self._script.made_from
         if outline is None:
             return ()
+        likeliest = self._names(telling.told)
+        sure = [
+            best if item is None else item if isinstance(item, str) else None
+            for item, best in zip(map(surely, telling.items), likeliest, strict=True)
+        ]
+        perhaps = {event for item in telling.items for event in sentences.perhaps(item)}
         told = np.zeros(len(outline.steps), bool)
-        names = self._names(telling.told)
-        told[[step for step in steps_told(outline, names) if step is not None]] = True
-        return tuple(one.name(outline) for one in untold(outline, told))
+        told[[step for step in steps_told(outline, sure) if step is not None]] = True
+        return tuple(one.name(outline) for one in untold(outline, told, perhaps.union(likeliest)))
+
+    def _steps(self, telling: _Telling) -> tuple[int, float] | None:
+        """How many steps it tells, and how many a telling has on average."""
+        outline = self._script.made_from
+        if outline is None:
+            return None
+        told = {*steps_told(outline, self._names(telling.told))} - {None}
+        return len(told), float(outline.told_shares.sum())
 
     def _names(self, told: NDArray[np.int64]) -> list[str]:
         return [self._model.events[event] for event in told]
