@@ -8,6 +8,7 @@ import pytest
 
 import elision as el
 from elision.ask.telling.deviations import weigh, with_unknown
+from elision.ask.telling.slots import likeliest
 from elision.learn import drift, limits
 from elision.learn.calibration import FEWEST, learn_calibration
 from elision.learn.drift import Reference
@@ -83,6 +84,26 @@ def test_tellings_held_out_are_as_odd_as_when_they_are_judged(model):
     found = learn_calibration(parts)
     odd = with_unknown(weigh(model, np.array((1,))).oddness, 2, 3, found.strange)
     np.testing.assert_allclose(found.oddness, odd, rtol=1e-6)
+
+
+def test_tellings_held_out_are_as_odd_as_the_likeliest_that_they_may_tell(model):
+    """As when they are judged; what the model has not seen is no choice."""
+    heard = [[{"open": 0.6, "ring": 0.4}, {"open": 0.9}], *[["ring", "open"]] * 5]
+    numbers = (0,) * FEWEST
+    parts = [HeldOut(model, [(0, 1)], [(1, 1)] * FEWEST, numbers)]
+    found = learn_calibration(parts, heard=heard)
+    assert likeliest(model, heard[0]).tolist() == [0, 1]
+    odd = weigh(model, np.array((0, 1))).oddness
+    np.testing.assert_allclose(found.oddness, odd, rtol=1e-6)
+    assert odd < weigh(model, np.array((1, 1))).oddness
+    parts = [HeldOut(model, [(1,)], [(1, 1)] * FEWEST, numbers)]
+    heard[0][1] = {"ring": 0.9}
+    unknown = learn_calibration(parts, heard=heard)
+    odd = with_unknown(weigh(model, np.array((1,))).oddness, 1, 2, unknown.strange)
+    np.testing.assert_allclose(unknown.oddness, odd, rtol=1e-6)
+    known = learn_calibration(parts, heard=heard, closed=True)
+    odd = with_unknown(weigh(model, np.array((1, 0))).oddness, 0, 2, known.strange)
+    np.testing.assert_allclose(known.oddness, odd, rtol=1e-6)
 
 
 def test_bins_lie_around_the_numbers():

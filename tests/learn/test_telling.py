@@ -506,6 +506,29 @@ def test_what_was_heard_goes_with_what_was_told(tmp_path):
     assert "sing" in odd.events
 
 
+def test_narratives_may_be_heard_as_what_each_event_may_be():
+    told = [list(one) for one in el.examples.doorbell_tellings()]
+    vague = [[{event: 0.6, "hear doorbell": 0.2} for event in one] for one in told]
+    plain = el.ScriptLearner().fit(told, heard=told).script_
+    soft = el.ScriptLearner().fit(told, heard=vague).script_
+    assert soft.outline() == plain.outline()
+    assert soft.telling.forward == plain.telling.forward
+    odd = [one.telling.calibration.oddness.tolist() for one in (soft, plain)]
+    assert odd[0] != odd[1]
+    sure = [[{event: 1.0} for event in one] for one in told]
+    same = el.ScriptLearner().fit(told, heard=sure).script_
+    assert same == plain
+    for wrong, problem in (
+        ([[{"ring": -1.0}]], "ring"),
+        ([[{}]], "narrative 0, event 0"),
+        ([[{"ring": 0.5}, None]], "a gap"),
+        ([[{"ring": 0.5}, 3]], "narrative 0, event 1"),
+    ):
+        with pytest.raises(el.InputError, match=problem) as caught:
+            el.ScriptLearner().fit([["ring"]], heard=wrong)
+        assert "\n" not in str(caught.value)
+
+
 def test_without_events_the_learner_does_without():
     assert el.ScriptLearner().fit([[], []]).script_.telling is None
 

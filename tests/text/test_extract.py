@@ -19,9 +19,10 @@ from elision.text import event_types, vectors
 from elision.text.event_types import DomainTypes
 from elision.text.extract import EventExtractor
 from elision.text.parse import Clause, RuleParser
+from elision.text.wording import content_words
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
-from elision.values.observations import Packer
+from elision.values.observations import Packer, likeliest
 
 DOORBELL = "answering the doorbell"
 TINY = [
@@ -192,6 +193,21 @@ def test_tellings_that_types_were_found_from_are_heard_without_themselves() -> N
     twice = EventExtractor("wordnet").fit([["hear bell", "open door"]] * 2)
     heard = twice.transform([["hear bell", "open door"]], left_out=True)
     assert heard.events == [("hear bell", "open door")]
+
+
+def test_what_sentences_may_tell_is_what_each_is_taken_for(fitted, corpus) -> None:
+    """The likeliest are the events that they are mapped to, left out or not; gaps are none."""
+    for left_out in (False, True):
+        soft = fitted.heard(corpus[:22], left_out=left_out)
+        mapped = fitted.transform(corpus[:22], left_out=left_out)
+        assert [tuple(map(likeliest, one)) for one in soft] == mapped.events
+        assert [[one.words for one in told] for told in soft] == [
+            [content_words(step) for step in told] for told in mapped.steps
+        ]
+        assert max(len(one) for told in soft for one in told) > 1
+    sure, vague = (fitted.observe(corpus[0].steps), fitted.heard([corpus[0].steps]))
+    assert vague == [[one for one in sure if one is not None]]
+    assert fitted.heard([["⚽⚽⚽"]]) == [[]]
 
 
 def test_many_sentences_are_mapped_in_blocks(fitted: EventExtractor, monkeypatch) -> None:

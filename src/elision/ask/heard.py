@@ -13,7 +13,7 @@ from elision.ask.engine.checks import MOST_CELLS
 from elision.errors import InputError, counted, relocated, shown
 from elision.values.corpus import Corpus
 from elision.values.narrative import NO_EVENTS_HINT, Narrative
-from elision.values.observations import HeardSentence, Packer, short, surely
+from elision.values.observations import HeardSentence, Packer, likeliest, short, surely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -289,10 +289,8 @@ def gap_positions(heard: Heard) -> list[int]:
 
 def name_of(item: Item) -> str:
     """How an item is shown: its likeliest event, ? for a gap."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, Mapping):
-        return max(item, key=lambda event: item[event])
+    if isinstance(item, (str, Mapping)):
+        return likeliest(item)
     return "?" if item is None else "..."
 
 

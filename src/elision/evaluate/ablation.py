@@ -33,6 +33,7 @@ from elision.learn.learner import ScriptLearner
 from elision.learn.missing import learn_missing
 from elision.learn.sem import SEMHMM
 from elision.learn.telling import FEATURES, learn_telling
+from elision.values.observations import likeliest
 from elision.values.telling import TellingModel
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.evaluate.cloze import Task
+    from elision.learn.sem import Heard
     from elision.values.corpus import Corpus
 
 TASKS = ("one", "two", "three", "anywhere", "hidden", "next")
@@ -99,13 +101,13 @@ def telling_models(
     events: Sequence[str],
     seed: int,
     *,
-    heard: Sequence[Sequence[str]] | None = None,
+    heard: Sequence[Sequence[Heard]] | None = None,
 ) -> dict[str, TellingModel]:
     """The whole telling model, its forward chain alone, and one without each feature."""
     number = {event: o for o, event in enumerate(events)}
 
-    def numbered(some: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:
-        return [tuple(number[event] for event in one) for one in some]
+    def numbered(some: Sequence[Sequence[Heard]]) -> list[tuple[int, ...]]:
+        return [tuple(number[likeliest(item)] for item in one) for one in some]
 
     told = numbered(narratives)
     other = None if heard is None else numbered(heard)

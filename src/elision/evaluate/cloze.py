@@ -17,6 +17,7 @@ from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
 from elision.learn.learner import ScriptLearner
 from elision.text.wording import content_words
+from elision.values.observations import likeliest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,7 @@ class Task:
     name: str = "one"
     heard: list[list[Observation]] | None = None
     test_heard: list[list[HeardSentence]] | None = None
-    train_heard: list[tuple[str, ...]] | None = None
+    train_heard: list[list[HeardSentence]] | None = None
     train_words: list[list[tuple[str, ...]]] | None = None
 
     def first(self, count: int) -> Task:
@@ -192,7 +193,7 @@ def make_text_task(
     if max_train is not None:
         train = train[:max_train]
     grouped = extractor.fit_transform(train)
-    alone = extractor.transform(train, left_out=True).events
+    alone = extractor.heard(train, left_out=True)
     kept = [k for k, one in enumerate(grouped) if len(one.events or ()) >= LEAST_EVENTS]
     told, told_heard = ([of[k] for k in kept] for of in (grouped.events, alone))
     words = [[content_words(step) for step in grouped[k].steps or ()] for k in kept]
@@ -205,7 +206,7 @@ def make_text_task(
     if not told or not asked:
         raise InputError("no narratives of two event types or more are left after extraction")
     vocabulary = tuple(
-        sorted({event for events in (*told, *told_heard, *asked) for event in events})
+        sorted({likeliest(item) for items in (*told, *told_heard, *asked) for item in items})
     )
     task = _task(told, asked, vocabulary, domain.domains[0], seed)
     known = set(vocabulary)

@@ -8,12 +8,13 @@ of every kind. The events of all cases are known beforehand.
 Besides, it is counted how often test cases are called odd: untouched, with two events swapped, with
 a step put in that nobody told, with a step skipped, told backwards, and of four of their events
 those alone, backwards. This is done with all events known beforehand, and as for a user who has
-only the training cases.
+only the training cases. Raw sentences are so altered as they are, but for the step put in.
 """
 
 from __future__ import annotations
 
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ FOUR = 4
 """Events that are told backwards, alone."""
 
 FOREIGN = "a step that nobody told"
+PUT_IN = "foreign step"
 
 KINDS = ("swap", "skip", "insert", "replace")
 
@@ -121,6 +123,8 @@ def said_odd(domain: Corpus, seed: int, method: str) -> dict[str, dict[str, floa
     method
         The learner.
     """
+    if not domain.has_events:
+        return {"sentences": _said_odd_of_sentences(domain, seed, method)}
     train, cases, _, _, rng = _split(domain, seed)
     versions = _versions(cases[:MOST_JUDGED], rng)
     known = {"events known": domain.vocabulary, "as told": None}
@@ -128,6 +132,14 @@ def said_odd(domain: Corpus, seed: int, method: str) -> dict[str, dict[str, floa
         name: _share_odd(learn(train, seed, method, events=events).conform, versions)
         for name, events in known.items()
     }
+
+
+def _said_odd_of_sentences(domain: Corpus, seed: int, method: str) -> dict[str, float]:
+    train, test = domain.split(TEST_SHARE, random_state=seed)
+    rng = np.random.default_rng([seed, zlib.crc32(domain.domains[0].encode())])
+    versions = _versions([tuple(one) for one in test.steps if one][:MOST_JUDGED], rng)
+    del versions[PUT_IN]
+    return _share_odd(partial(learn(train, seed, method).conform, unknown="ignore"), versions)
 
 
 def _altered(
@@ -173,7 +185,7 @@ def _versions(cases: Sequence[Case], rng: np.random.Generator) -> dict[str, list
     versions: dict[str, list[Case | None]] = {
         "untouched": list(cases),
         "two swapped": [with_fault(case, "swap", (), rng) for case in cases],
-        "foreign step": [with_fault(case, "insert", (FOREIGN,), rng) for case in cases],
+        PUT_IN: [with_fault(case, "insert", (FOREIGN,), rng) for case in cases],
         "one skipped": [with_fault(case, "skip", (), rng) for case in cases],
         "four backwards": [backwards(case, rng, FOUR) for case in cases],
         "all backwards": [backwards(case, rng) for case in cases],

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elision import _threads
 from elision.ask.telling.deviations import weigh, with_unknown
+from elision.ask.telling.slots import likeliest
 from elision.values.telling import Calibration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from elision.learn.held_out import HeldOut, Narratives
+    from elision.values.observations import Observation
+
+    Heard = Sequence[Sequence[Observation]]
 
 FEWEST = 19
 """With fewer narratives none could be odder than nineteen of twenty."""
@@ -24,20 +29,28 @@ UNSEEN = 0.01
 """Unknown events that count as seen where none were: they are taken for rare until they are."""
 
 
-def learn_calibration(held_out: Sequence[HeldOut], *, closed: bool = False) -> Calibration | None:
+def learn_calibration(
+    held_out: Sequence[HeldOut], *, heard: Heard | None = None, closed: bool = False
+) -> Calibration | None:
     """How odd the narratives held out are; None if they are too few.
 
     Parameters
     ----------
     held_out
         Models and what they have not seen.
+    heard
+        All narratives as they are heard, if it is not always sure what an event is: each is judged
+        as the likeliest that it may tell, as tellings are that are asked about.
     closed
         Whether all events are known beforehand. If not, those that a model has never seen count as
         unknown, as they do in a telling that is judged.
     """
     if sum(len(part.narratives) for part in held_out) < FEWEST:
         return None
-    known = [_known(part, closed=closed) for part in held_out]
+    known = [
+        _known(part, closed=closed) if heard is None else _settled(part, heard, closed=closed)
+        for part in held_out
+    ]
     told = sum(len(one) for part in held_out for one in part.narratives)
     strange = told - sum(len(one) for some in known for one in some)
     share = (strange + UNSEEN) / (told + 1)
@@ -45,10 +58,41 @@ def learn_calibration(held_out: Sequence[HeldOut], *, closed: bool = False) -> C
     return Calibration.of(np.concatenate(found), share)
 
 
+def _seen(part: HeldOut, *, closed: bool) -> set[int]:
+    """The events that the model knows."""
+    if closed:
+        return set(range(len(part.model.events)))
+    return {event for one in set(part.seen) for event in one}
+
+
 def _known(part: HeldOut, *, closed: bool) -> Narratives:
     """What the model can have seen of the narratives held out."""
-    seen = {event for one in set(part.seen) for event in one}
-    return [tuple(event for event in one if closed or event in seen) for one in part.narratives]
+    seen = _seen(part, closed=closed)
+    return [tuple(event for event in one if event in seen) for one in part.narratives]
+
+
+def _settled(part: HeldOut, heard: Heard, *, closed: bool) -> Narratives:
+    """The same, each event being the likeliest of those that it may be."""
+    names = {part.model.events[event] for event in _seen(part, closed=closed)}
+    told: list[tuple[int, ...]] = [()] * len(part.numbers)
+
+    def settle(place: int) -> None:
+        items = list(_among(heard[part.numbers[place]], names))
+        told[place] = tuple(likeliest(part.model, items).tolist())
+
+    _threads.run(settle, range(len(told)))
+    return told
+
+
+def _among(items: Iterable[Observation], names: set[str]) -> Iterator[Observation]:
+    """The items that may be one of these events, as such."""
+    for item in items:
+        if isinstance(item, Mapping):
+            kept = {event: share for event, share in item.items() if event in names}
+            if kept:
+                yield kept
+        elif item in names:
+            yield item
 
 
 def _oddness(part: HeldOut, known: Narratives, strange: float) -> NDArray[np.float64]:

@@ -23,11 +23,12 @@ MOST_HELD_OUT = 400
 
 
 class HeldOut(NamedTuple):
-    """A model, what it was learned from, and what it has not seen."""
+    """A model, what it was learned from, and what it has not seen, with the numbers of those."""
 
     model: TellingModel
     seen: Narratives
     narratives: Narratives
+    numbers: tuple[int, ...] = ()
 
 
 def hold_out(
@@ -57,5 +58,6 @@ def hold_out(
             model = learn_telling(seen, events, heard=also, random_state=random_state)
             asked = narratives if heard is None else heard
             held_out = [tuple(asked[k]) for k in part.tolist()]
-            found.append(HeldOut(model, [*seen, *(also or ())], held_out))
+            numbers = tuple(part.tolist())
+            found.append(HeldOut(model, [*seen, *(also or ())], held_out, numbers))
     return found

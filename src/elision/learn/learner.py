@@ -17,12 +17,12 @@ from elision.learn.missing import learn_missing
 from elision.learn.near_words import learn_near_words, told_words
 from elision.learn.observe import Stage
 from elision.learn.outline import learn_outline
-from elision.learn.sem import told_narratives, vocabulary_of
+from elision.learn.sem import heard_narratives, told_narratives, vocabulary_of
 from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
 from elision.scale.packed_corpus import PackedCorpus
 from elision.scale.sampling import MOST_NARRATIVES, checked_seed, drawn
-from elision.values.observations import Packer
+from elision.values.observations import Packer, likeliest
 from elision.values.questions import Questions
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from elision.learn.sem import Narratives
+    from elision.learn.sem import Heard, HeardNarratives, Narratives
     from elision.values.script import Script
 
 
@@ -104,7 +104,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         X: Narratives | PackedCorpus,
         y: object = None,  # noqa: ARG002
         *,
-        heard: Narratives | None = None,
+        heard: HeardNarratives | None = None,
         words: Sequence[Sequence[Sequence[str]]] | None = None,
     ) -> Self:
         """Learn from narratives: lists of events, a `Corpus` of one domain, or a `PackedCorpus`.
@@ -117,9 +117,10 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             The narratives.
         heard
             The same narratives as others like them will be heard when questions are asked, if that
-            is not the same: sentences mapped to events one by one, which goes wrong now and then.
-            The script is learned from ``X``, and what answers about tellings from both: from these
-            as far as they agree with ``X``.
+            is not the same: sentences mapped to events one by one, which goes wrong now and then,
+            or to weights of those that each may tell. The script is learned from ``X``, and what
+            answers about tellings from both: from these as far as they agree with ``X``. How odd
+            tellings usually are goes by these.
         words
             The words of the sentence that tells each event of ``X``, if sentences told them. Then
             gaps between sentences are also filled by the words of these.
@@ -130,7 +131,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             sample = X.sample(MOST_NARRATIVES, checked_seed(self.random_state))
             return self._learn(sample, of=X.narratives)
         narratives = told_narratives(X)
-        also = None if heard is None else told_narratives(heard)
+        also = None if heard is None else heard_narratives(heard)
         spoken = None if words is None else told_words(words, list(map(len, narratives)))
         return self._learn(narratives, also, spoken)
 
@@ -154,7 +155,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
     def _learn(
         self,
         narratives: list[tuple[str, ...]],
-        heard: list[tuple[str, ...]] | None = None,
+        heard: list[tuple[Heard, ...]] | None = None,
         words: list[Sequence[Sequence[str]]] | None = None,
         *,
         of: int | None = None,
@@ -165,15 +166,16 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self._seen = narratives
         self.n_narratives_seen_ = of or len(narratives)
         narratives = drawn(narratives, seed)
-        heard = narratives if heard is None else drawn(heard, seed)
+        perhaps = None if heard is None else drawn(heard, seed)
         words = None if words is None else drawn(words, seed)
-        every = narratives if heard is narratives else [*narratives, *heard]
+        likely = None if perhaps is None else [tuple(map(likeliest, one)) for one in perhaps]
+        every = [*narratives, *(likely or ())]
         self.events_ = vocabulary_of(every, self.events)
         Packer(self.events_).pack(every)  # complains of events that the vocabulary lacks
         number = {event: o for o, event in enumerate(self.events_)}
         numbered = {one: tuple(number[event] for event in one) for one in set(every)}
         told = [numbered[one] for one in narratives]
-        other = None if heard is narratives else [numbered[one] for one in heard]
+        other = None if likely is None else [numbered[one] for one in likely]
         heard_so = told if other is None else other
         stage = iter(STAGES)
         self._begin(next(stage))
@@ -196,7 +198,9 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
                 missing = learn_missing(
                     heard_so, self.events_, held_out=held_out, random_state=seed
                 )
-                calibration = learn_calibration(held_out, closed=self.events is not None)
+                calibration = learn_calibration(
+                    held_out, heard=perhaps, closed=self.events is not None
+                )
                 telling = telling.with_missing(missing).with_calibration(calibration)
                 if words is not None:
                     near = learn_near_words(told, words, len(self.events_), random_state=seed)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.learn.observe import Observer
-    from elision.values.observations import Packed
+    from elision.values.observations import Observation, Packed
 
 Narratives: TypeAlias = "Corpus | Iterable[Iterable[str]]"
+Heard: TypeAlias = "str | Mapping[str, float]"
+HeardNarratives: TypeAlias = "Narratives | Iterable[Iterable[Heard]]"
 
 MOST_BY_PAPER = 500
 """Up to so many narratives the "auto" plan is the paper's."""
@@ -402,6 +404,28 @@ def told_narratives(X: Narratives) -> list[tuple[str, ...]]:
     if not narratives:
         raise InputError("no narratives came, expected at least one")
     return narratives
+
+
+def heard_narratives(heard: HeardNarratives) -> list[tuple[Heard, ...]]:
+    """Lists of events, or of weights of those that each may be, whatever they came in."""
+    if is_frame(heard) or not isinstance(heard, (list, tuple)) or not _weighs(heard):
+        return [*told_narratives(cast("Narratives", heard))]
+    listed = [tuple(one) for one in heard]
+    names = {name for one in listed for item in one for name in _names(item)}
+    Packer(sorted(names)).pack(listed)  # complains of what is no observation
+    if any(item is None for one in listed for item in one):
+        raise InputError("a narrative heard has a gap, expected what each event may be")
+    return cast("list[tuple[Heard, ...]]", listed)
+
+
+def _weighs(heard: Iterable[Iterable[Observation]]) -> bool:
+    lists = (one for one in heard if isinstance(one, (list, tuple)))
+    return any(isinstance(item, Mapping) for one in lists for item in one)
+
+
+def _names(item: object) -> Iterable[str]:
+    some: Iterable[object] = item if isinstance(item, Mapping) else [item]
+    return (name for name in some if isinstance(name, str))
 
 
 def vocabulary_of(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from elision.learn.observe import Stage
-    from elision.learn.sem import Narratives
+    from elision.learn.sem import HeardNarratives, Narratives
 
 GROWTH = 1.25
 """The script is learned anew once there are so many times as many narratives."""
@@ -122,7 +122,7 @@ class StreamLearner(ScriptLearner):
         X: Narratives | PackedCorpus,
         y: object = None,  # noqa: ARG002
         *,
-        heard: Narratives | None = None,
+        heard: HeardNarratives | None = None,
         words: Sequence[Sequence[Sequence[str]]] | None = None,
     ) -> Self:
         """Forget everything, and learn from these narratives."""

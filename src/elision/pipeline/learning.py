@@ -23,6 +23,7 @@ from elision.scale.engine import current
 from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
 from elision.text.wording import content_words
+from elision.values.observations import HeardSentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -227,14 +228,14 @@ class Told:
     """Narratives as events; what turned sentences into them, and usual sentences of each.
 
     ``sentences`` are those of each narrative, one an event, where events were found behind them;
-    ``heard`` are then the events that each sentence by itself is taken for, as new ones will be.
+    ``heard`` is then what each sentence by itself may tell, as new ones will be heard.
     """
 
     events: list[tuple[str, ...]]
     extractor: EventExtractor | None = None
     wording: Mapping[str, Sequence[str]] | None = None
     sentences: list[tuple[str, ...]] | None = None
-    heard: list[tuple[str, ...]] | None = None
+    heard: list[list[HeardSentence]] | None = None
 
     @property
     def words(self) -> list[list[tuple[str, ...]]] | None:
@@ -268,7 +269,9 @@ def as_events(
     elif not part.has_events:
         extractor = EventExtractor()
         mapped = extractor.fit_transform(part)
-        heard = _named(extractor.transform(part, left_out=True).events, names)
+        heard = [
+            [_called(one, names) for one in told] for told in extractor.heard(part, left_out=True)
+        ]
     elif all(one.steps is not None for one in part):
         extractor = EventExtractor().fit(part, part.events)
         mapped = part
@@ -291,6 +294,19 @@ def _typical(extractor: EventExtractor) -> dict[str, list[str]]:
 
 def _named(narratives: Sequence[Sequence[str]], names: Mapping[str, str]) -> list[tuple[str, ...]]:
     return [tuple(names.get(event, event) for event in one) for one in narratives]
+
+
+def _called(heard: HeardSentence, names: Mapping[str, str]) -> HeardSentence:
+    """Give events another name; those that get the same name become one.
+
+    >>> _called(HeardSentence({"fill tub": 0.5, "run water": 0.3}), {"run water": "fill tub"})
+    {'fill tub': 0.8}
+    """
+    weights: dict[str, float] = {}
+    for event, share in heard.items():
+        name = names.get(event, event)
+        weights[name] = weights.get(name, 0.0) + share
+    return HeardSentence(weights, heard.words)
 
 
 def _rename(

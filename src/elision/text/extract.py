@@ -246,9 +246,12 @@ class EventExtractor(Estimator):
         """
         return self._shares(self.parts(as_corpus(X)), domain)
 
-    def _shares(self, corpus: Corpus, domain: str | None) -> list[list[dict[str, float]]]:
+    def _shares(
+        self, corpus: Corpus, domain: str | None, *, left_out: bool = False
+    ) -> list[list[dict[str, float]]]:
         result = []
-        for narrative, rows in zip(corpus, self._probabilities(corpus, domain), strict=True):
+        tables = self._probabilities(corpus, domain, left_out=left_out)
+        for narrative, rows in zip(corpus, tables, strict=True):
             names = self._types_of(narrative, domain).names
             result.append([dict(zip(names, row[:-1].tolist(), strict=True)) for row in rows])
         return result
@@ -288,11 +291,32 @@ class EventExtractor(Estimator):
             steps = [step for narrative in told for step in narrative.steps or ()]
             [rows] = self._shares(told, domain)
             for step, row in zip(steps, rows, strict=True):
-                probable = row and 1.0 - math.fsum(row.values()) <= self.none_threshold
                 result.append(
-                    HeardSentence(_likely(row), content_words(step)) if probable else None
+                    HeardSentence(_likely(row), content_words(step)) if self._tells(row) else None
                 )
         return result
+
+    def heard(
+        self, X: Tellings, *, domain: str | None = None, left_out: bool = False
+    ) -> list[list[HeardSentence]]:
+        """Return tellings as soft observations, without sentences that are none of the types.
+
+        The parameters are those of `transform`, whose events are the likeliest of these.
+        """
+        corpus = self.parts(as_corpus(X))
+        shares = self._shares(corpus, domain, left_out=left_out)
+        return [
+            [
+                HeardSentence(_likely(row), content_words(step))
+                for step, row in zip(narrative.steps or (), rows, strict=True)
+                if self._tells(row)
+            ]
+            for narrative, rows in zip(corpus, shares, strict=True)
+        ]
+
+    def _tells(self, row: Mapping[str, float]) -> bool:
+        """Whether a sentence of these shares is of some type, rather than of none."""
+        return bool(row) and 1.0 - math.fsum(row.values()) <= self.none_threshold
 
     # --- finding types --------------------------------------------------------------------------
 

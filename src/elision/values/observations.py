@@ -87,6 +87,15 @@ def beside(items: Iterable[object], events: Iterable[str]) -> list[Observation]:
     return [HeardSentence({event: 1.0}) for event in events]
 
 
+def likeliest(item: str | Mapping[str, float]) -> str:
+    """Return the event that an item most probably is.
+
+    >>> likeliest({"wait": 0.36, "pour": 0.06}), likeliest("pour")
+    ('wait', 'pour')
+    """
+    return item if isinstance(item, str) else max(item, key=lambda event: item[event])
+
+
 def surely(item: Observation) -> Observation:
     """Return an item that is one event rather than not as that event, and any other as it was.
 
@@ -99,9 +108,9 @@ def surely(item: Observation) -> Observation:
     """
     if not isinstance(item, Mapping) or not item:
         return item
-    likeliest = max(item, key=lambda event: item[event])
+    event = likeliest(item)
     whole = max(1.0, math.fsum(item.values()))
-    return likeliest if len(item) == 1 or 2 * item[likeliest] > whole else item
+    return event if len(item) == 1 or 2 * item[event] > whole else item
 
 
 @dataclass(frozen=True, slots=True, eq=False)

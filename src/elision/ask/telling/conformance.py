@@ -26,7 +26,7 @@ from elision.ask.telling.deviations import (
     weigh,
     with_unknown,
 )
-from elision.ask.telling.slots import completions, model_of, sketch
+from elision.ask.telling.slots import likeliest, model_of, sketch
 from elision.errors import InputError, relocated
 from elision.values.observations import surely
 from elision.values.outline import steps_told
@@ -195,13 +195,7 @@ class _Examiner:
             kept = single(heard, "score")
         except InputError as error:
             raise relocated(error, f"narrative {number}") from None
-        sketched = sketch(self._model, kept, narrative=number)
-        told = sketched.told
-        if sketched.slots:
-            ways = completions(self._model, sketched)
-            best = ways.choices[int(ways.worth.argmax())].tolist()
-            for slot, event in zip(sketched.slots, best, strict=True):
-                told = np.insert(told, slot.index, event)
+        told = likeliest(self._model, kept, narrative=number)
         names = tuple(map(name_of, listed))
         return _Telling(names, kept, list(heard.positions), told)
 

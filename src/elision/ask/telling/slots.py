@@ -157,6 +157,20 @@ def completions(model: TellingModel, sketched: Sketch, width: int = BEAM) -> Com
     return Completions(choices, worth, exact)
 
 
+def likeliest(
+    model: TellingModel, items: Sequence[Observation], *, narrative: int = 0
+) -> NDArray[np.int64]:
+    """Numbers of the events of a telling, each open place being what makes the whole likeliest."""
+    sketched = sketch(model, items, narrative=narrative)
+    told = sketched.told
+    if sketched.slots:
+        ways = completions(model, sketched)
+        best = ways.choices[int(ways.worth.argmax())].tolist()
+        for slot, event in zip(sketched.slots, best, strict=True):
+            told = np.insert(told, slot.index, event)
+    return told
+
+
 def marginals(model: TellingModel, sketched: Sketch) -> list[NDArray[np.float64]]:
     """Probability of each option of each slot, the others being whatever they may be."""
     slots = sketched.slots
