@@ -88,7 +88,7 @@ def test_tellings_held_out_are_as_odd_as_when_they_are_judged(model):
 
 def test_tellings_held_out_are_as_odd_as_the_likeliest_that_they_may_tell(model):
     """As when they are judged; what the model has not seen is no choice."""
-    heard = [[{"open": 0.6, "ring": 0.4}, {"open": 0.9}], *[["ring", "open"]] * 5]
+    heard = [[{"open": 0.6, "ring": 0.4}, {"open": 0.9}], ["ring", "open"], ["ring", None]]
     numbers = (0,) * FEWEST
     parts = [HeldOut(model, [(0, 1)], [(1, 1)] * FEWEST, numbers)]
     found = learn_calibration(parts, heard=heard)
@@ -104,6 +104,11 @@ def test_tellings_held_out_are_as_odd_as_the_likeliest_that_they_may_tell(model)
     known = learn_calibration(parts, heard=heard, closed=True)
     odd = with_unknown(weigh(model, np.array((1, 0))).oddness, 0, 2, known.strange)
     np.testing.assert_allclose(known.oddness, odd, rtol=1e-6)
+    parts = [HeldOut(model, [(0, 1)], [(0,)] * FEWEST, (2,) * FEWEST)]
+    half = learn_calibration(parts, heard=heard)
+    assert half.strange == pytest.approx(0.5, abs=0.02)
+    odd = with_unknown(weigh(model, np.array((0,))).oddness, 1, 2, half.strange)
+    np.testing.assert_allclose(half.oddness, odd, rtol=1e-6)
 
 
 def test_bins_lie_around_the_numbers():

@@ -33,7 +33,7 @@ from elision.learn.learner import ScriptLearner
 from elision.learn.missing import learn_missing
 from elision.learn.sem import SEMHMM
 from elision.learn.telling import FEATURES, learn_telling
-from elision.values.observations import likeliest
+from elision.values.observations import likeliest_events
 from elision.values.telling import TellingModel
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def telling_models(
     number = {event: o for o, event in enumerate(events)}
 
     def numbered(some: Sequence[Sequence[Heard]]) -> list[tuple[int, ...]]:
-        return [tuple(number[likeliest(item)] for item in one) for one in some]
+        return [tuple(number[event] for event in likeliest_events(one)) for one in some]
 
     told = numbered(narratives)
     other = None if heard is None else numbered(heard)

@@ -17,7 +17,7 @@ from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
 from elision.learn.learner import ScriptLearner
 from elision.text.wording import content_words
-from elision.values.observations import likeliest
+from elision.values.observations import likeliest_events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,7 @@ class Task:
     name: str = "one"
     heard: list[list[Observation]] | None = None
     test_heard: list[list[HeardSentence]] | None = None
-    train_heard: list[list[HeardSentence]] | None = None
+    train_heard: list[list[HeardSentence | None]] | None = None
     train_words: list[list[tuple[str, ...]]] | None = None
 
     def first(self, count: int) -> Task:
@@ -206,7 +206,7 @@ def make_text_task(
     if not told or not asked:
         raise InputError("no narratives of two event types or more are left after extraction")
     vocabulary = tuple(
-        sorted({likeliest(item) for items in (*told, *told_heard, *asked) for item in items})
+        sorted({e for items in (*told, *told_heard, *asked) for e in likeliest_events(items)})
     )
     task = _task(told, asked, vocabulary, domain.domains[0], seed)
     known = set(vocabulary)

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.learn.held_out import HeldOut, Narratives
+    from elision.learn.held_out import HeldOut
     from elision.values.observations import Observation
+    from elision.values.telling import TellingModel
 
     Heard = Sequence[Sequence[Observation]]
+    Judged = tuple[tuple[int, ...], int]
+    """What is known of a narrative, and how many events it has."""
 
 FEWEST = 19
 """With fewer narratives none could be odder than nineteen of twenty."""
@@ -39,22 +42,23 @@ def learn_calibration(
     held_out
         Models and what they have not seen.
     heard
-        All narratives as they are heard, if it is not always sure what an event is: each is judged
-        as the likeliest that it may tell, as tellings are that are asked about.
+        All narratives as they are heard, if it is not always sure what an event is, None for what
+        is unknown: each is judged as the likeliest that it may tell, as those are that are asked
+        about.
     closed
         Whether all events are known beforehand. If not, those that a model has never seen count as
         unknown, as they do in a telling that is judged.
     """
     if sum(len(part.narratives) for part in held_out) < FEWEST:
         return None
-    known = [
+    judged = [
         _known(part, closed=closed) if heard is None else _settled(part, heard, closed=closed)
         for part in held_out
     ]
-    told = sum(len(one) for part in held_out for one in part.narratives)
-    strange = told - sum(len(one) for some in known for one in some)
+    told = sum(length for some in judged for _, length in some)
+    strange = told - sum(len(one) for some in judged for one, _ in some)
     share = (strange + UNSEEN) / (told + 1)
-    found = [_oddness(part, some, share) for part, some in zip(held_out, known, strict=True)]
+    found = [_oddness(part.model, some, share) for part, some in zip(held_out, judged, strict=True)]
     return Calibration.of(np.concatenate(found), share)
 
 
@@ -65,20 +69,22 @@ def _seen(part: HeldOut, *, closed: bool) -> set[int]:
     return {event for one in set(part.seen) for event in one}
 
 
-def _known(part: HeldOut, *, closed: bool) -> Narratives:
-    """What the model can have seen of the narratives held out."""
+def _known(part: HeldOut, *, closed: bool) -> list[Judged]:
+    """What the model can have seen of the narratives held out, and how long they are."""
     seen = _seen(part, closed=closed)
-    return [tuple(event for event in one if event in seen) for one in part.narratives]
+    known = (tuple(event for event in one if event in seen) for one in part.narratives)
+    return [(some, len(one)) for some, one in zip(known, part.narratives, strict=True)]
 
 
-def _settled(part: HeldOut, heard: Heard, *, closed: bool) -> Narratives:
+def _settled(part: HeldOut, heard: Heard, *, closed: bool) -> list[Judged]:
     """The same, each event being the likeliest of those that it may be."""
     names = {part.model.events[event] for event in _seen(part, closed=closed)}
-    told: list[tuple[int, ...]] = [()] * len(part.numbers)
+    told: list[Judged] = [((), 0)] * len(part.numbers)
 
     def settle(place: int) -> None:
-        items = list(_among(heard[part.numbers[place]], names))
-        told[place] = tuple(likeliest(part.model, items).tolist())
+        items = heard[part.numbers[place]]
+        settled = likeliest(part.model, list(_among(items, names)))
+        told[place] = tuple(settled.tolist()), len(items)
 
     _threads.run(settle, range(len(told)))
     return told
@@ -95,18 +101,18 @@ def _among(items: Iterable[Observation], names: set[str]) -> Iterator[Observatio
             yield item
 
 
-def _oddness(part: HeldOut, known: Narratives, strange: float) -> NDArray[np.float64]:
-    distinct = list(dict.fromkeys(known))
+def _oddness(model: TellingModel, judged: Sequence[Judged], strange: float) -> NDArray[np.float64]:
+    distinct = list(dict.fromkeys(known for known, _ in judged))
     found: dict[tuple[int, ...], float] = {}
 
     def judge(number: int) -> None:
         one = distinct[number]
-        found[one] = weigh(part.model, np.array(one, np.int64)).oddness
+        found[one] = weigh(model, np.array(one, np.int64)).oddness
 
     _threads.run(judge, range(len(distinct)))
     return np.array(
         [
-            with_unknown(found[some], len(one) - len(some), len(one), strange)
-            for one, some in zip(part.narratives, known, strict=True)
+            with_unknown(found[known], length - len(known), length, strange)
+            for known, length in judged
         ]
     )

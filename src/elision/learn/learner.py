@@ -22,7 +22,7 @@ from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
 from elision.scale.packed_corpus import PackedCorpus
 from elision.scale.sampling import MOST_NARRATIVES, checked_seed, drawn
-from elision.values.observations import Packer, likeliest
+from elision.values.observations import Packer, likeliest_events
 from elision.values.questions import Questions
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         heard
             The same narratives as others like them will be heard when questions are asked, if that
             is not the same: sentences mapped to events one by one, which goes wrong now and then,
-            or to weights of those that each may tell. The script is learned from ``X``, and what
-            answers about tellings from both: from these as far as they agree with ``X``. How odd
-            tellings usually are goes by these.
+            or to weights of those that each may tell, None for what tells none. The script is
+            learned from ``X``, and what answers about tellings from both: from these as far as they
+            agree with ``X``. How odd tellings usually are goes by these.
         words
             The words of the sentence that tells each event of ``X``, if sentences told them. Then
             gaps between sentences are also filled by the words of these.
@@ -168,7 +168,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         narratives = drawn(narratives, seed)
         perhaps = None if heard is None else drawn(heard, seed)
         words = None if words is None else drawn(words, seed)
-        likely = None if perhaps is None else [tuple(map(likeliest, one)) for one in perhaps]
+        likely = None if perhaps is None else [likeliest_events(one) for one in perhaps]
         every = [*narratives, *(likely or ())]
         self.events_ = vocabulary_of(every, self.events)
         Packer(self.events_).pack(every)  # complains of events that the vocabulary lacks

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from elision.values.observations import Observation, Packed
 
 Narratives: TypeAlias = "Corpus | Iterable[Iterable[str]]"
-Heard: TypeAlias = "str | Mapping[str, float]"
+Heard: TypeAlias = "str | Mapping[str, float] | None"
 HeardNarratives: TypeAlias = "Narratives | Iterable[Iterable[Heard]]"
 
 MOST_BY_PAPER = 500
@@ -407,20 +407,18 @@ def told_narratives(X: Narratives) -> list[tuple[str, ...]]:
 
 
 def heard_narratives(heard: HeardNarratives) -> list[tuple[Heard, ...]]:
-    """Lists of events, or of weights of those that each may be, whatever they came in."""
+    """Lists of events, of weights of those that each may be, or None for what is none of them."""
     if is_frame(heard) or not isinstance(heard, (list, tuple)) or not _weighs(heard):
         return [*told_narratives(cast("Narratives", heard))]
     listed = [tuple(one) for one in heard]
     names = {name for one in listed for item in one for name in _names(item)}
     Packer(sorted(names)).pack(listed)  # complains of what is no observation
-    if any(item is None for one in listed for item in one):
-        raise InputError("a narrative heard has a gap, expected what each event may be")
     return cast("list[tuple[Heard, ...]]", listed)
 
 
 def _weighs(heard: Iterable[Iterable[Observation]]) -> bool:
     lists = (one for one in heard if isinstance(one, (list, tuple)))
-    return any(isinstance(item, Mapping) for one in lists for item in one)
+    return any(item is None or isinstance(item, Mapping) for one in lists for item in one)
 
 
 def _names(item: object) -> Iterable[str]:

@@ -235,7 +235,7 @@ class Told:
     extractor: EventExtractor | None = None
     wording: Mapping[str, Sequence[str]] | None = None
     sentences: list[tuple[str, ...]] | None = None
-    heard: list[list[HeardSentence]] | None = None
+    heard: list[list[HeardSentence | None]] | None = None
 
     @property
     def words(self) -> list[list[tuple[str, ...]]] | None:
@@ -270,7 +270,8 @@ def as_events(
         extractor = EventExtractor()
         mapped = extractor.fit_transform(part)
         heard = [
-            [_called(one, names) for one in told] for told in extractor.heard(part, left_out=True)
+            [None if one is None else _called(one, names) for one in told]
+            for told in extractor.heard(part, left_out=True)
         ]
     elif all(one.steps is not None for one in part):
         extractor = EventExtractor().fit(part, part.events)

@@ -290,33 +290,27 @@ class EventExtractor(Estimator):
             told = self.parts(as_corpus([[sentence]]))
             steps = [step for narrative in told for step in narrative.steps or ()]
             [rows] = self._shares(told, domain)
-            for step, row in zip(steps, rows, strict=True):
-                result.append(
-                    HeardSentence(_likely(row), content_words(step)) if self._tells(row) else None
-                )
+            result += [self._observed(*one) for one in zip(steps, rows, strict=True)]
         return result
 
     def heard(
         self, X: Tellings, *, domain: str | None = None, left_out: bool = False
-    ) -> list[list[HeardSentence]]:
-        """Return tellings as soft observations, without sentences that are none of the types.
+    ) -> list[list[HeardSentence | None]]:
+        """Return tellings as soft observations, None where a sentence is none of the types.
 
         The parameters are those of `transform`, whose events are the likeliest of these.
         """
         corpus = self.parts(as_corpus(X))
         shares = self._shares(corpus, domain, left_out=left_out)
         return [
-            [
-                HeardSentence(_likely(row), content_words(step))
-                for step, row in zip(narrative.steps or (), rows, strict=True)
-                if self._tells(row)
-            ]
+            [self._observed(*one) for one in zip(narrative.steps or (), rows, strict=True)]
             for narrative, rows in zip(corpus, shares, strict=True)
         ]
 
-    def _tells(self, row: Mapping[str, float]) -> bool:
-        """Whether a sentence of these shares is of some type, rather than of none."""
-        return bool(row) and 1.0 - math.fsum(row.values()) <= self.none_threshold
+    def _observed(self, sentence: str, row: dict[str, float]) -> HeardSentence | None:
+        """What a sentence of these shares may tell; None if it is rather of none of the types."""
+        probable = row and 1.0 - math.fsum(row.values()) <= self.none_threshold
+        return HeardSentence(_likely(row), content_words(sentence)) if probable else None
 
     # --- finding types --------------------------------------------------------------------------
 

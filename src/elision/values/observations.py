@@ -96,6 +96,15 @@ def likeliest(item: str | Mapping[str, float]) -> str:
     return item if isinstance(item, str) else max(item, key=lambda event: item[event])
 
 
+def likeliest_events(items: Iterable[Observation]) -> tuple[str, ...]:
+    """Return the events that items most probably are, without those that are none (None).
+
+    >>> likeliest_events([{"wait": 0.36, "pour": 0.06}, None, "drink"])
+    ('wait', 'drink')
+    """
+    return tuple(likeliest(item) for item in items if item is not None)
+
+
 def surely(item: Observation) -> Observation:
     """Return an item that is one event rather than not as that event, and any other as it was.
 
