@@ -177,7 +177,7 @@ def _branches(
     seldom = (both < INSTEAD * expected) & (expected >= LEAST_CHANCE)
     excludes = np.where(seldom, evidence, 0.0)
     share = both / np.minimum.outer(alone, alone).clip(1e-12)
-    rare = alone <= total / 2
+    rare = alone < total / 2
     together = (
         (both > TOGETHER * np.maximum.outer(alone, alone))
         & (share > TOGETHER)
