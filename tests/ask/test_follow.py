@@ -524,6 +524,21 @@ def test_what_tells_little_is_usual_for_what_it_tells(doorbell):
     assert doorbell.score(["open door", ...]).verdict == ""
 
 
+def test_what_is_usual_may_be_one_step():
+    script = el.ScriptLearner().fit(3 * [["ring"]]).script_
+    assert "it tells 0 of the 1 step that is usual" in str(script.score([]))
+
+
+@pytest.mark.parametrize("unknown", ["error", "ignore"])
+def test_weights_of_nothing_are_refused(doorbell, unknown):
+    follow = doorbell.follow(unknown=unknown)
+    follow.tell("hear doorbell")
+    with pytest.raises(el.InputError, match="no event has a positive weight"):
+        follow.tell({})
+    assert follow.told == ("hear doorbell",)
+    assert follow.undo().count == 0
+
+
 def test_what_is_perhaps_told_is_not_untold(tea, clinic):
     told = ["fill kettle", "boil water", "warm pot", "add tea", "drink tea"]
     assert tea.score(told).untold == ("pour water",)
@@ -542,6 +557,20 @@ def test_what_is_perhaps_told_is_not_untold(tea, clinic):
     follow.tell_all(maybe)
     assert follow.finish().alarms == ()
     assert clinic.score(maybe).untold == ()
+
+
+def test_a_choice_in_parts_is_perhaps_told_by_any_part():
+    tellings = [["come", f"{one}1", "test", "wait", f"{one}2", "go"] for one in "ab"]
+    script = el.ScriptLearner().fit(40 * tellings).script_
+    assert len(script.outline().apart) == 1
+    assert len(script.score(["come", "test", "wait", "go"]).untold) == 1
+    for place, maybe in ((1, {"a1": 0.45, "b1": 0.45}), (3, {"a2": 0.45, "b2": 0.45})):
+        told = ["come", "test", "wait", "go"]
+        told.insert(place, maybe)
+        assert script.score(told).untold == ()
+        follow = script.follow()
+        follow.tell_all(told)
+        assert follow.finish().alarms == ()
 
 
 def test_no_step_is_expected_because_of_an_uncertain_sentence(clinic):

@@ -121,6 +121,29 @@ def test_that_nothing_was_left_out_is_a_product_over_units(case):
         np.testing.assert_allclose(found, min(max(expected, 0.0), 1.0), rtol=RTOL, atol=ATOL)
 
 
+def test_parts_of_a_choice_are_left_out_together():
+    """Whoever leaves out the one part that is at a place has left out the other."""
+    steps = [Step(f"s{k}", f"e{k}", 0.4, 0.5) for k in range(6)]
+    part = [Unit(((k,), (k + 1,)), (0.5, 0.5), 0.8) for k in (1, 3)]
+    single = [Unit(((k,),), (1.0,), 1.0) for k in (0, 5)]
+    units = (single[0], *part, single[1])
+    whole = Unit(((1, 3), (2, 4)), (0.5, 0.5), 0.8)
+    order = np.triu(np.ones((4, 4), bool), 1)
+    outline = Outline(tuple(steps), units, order, 20 * order, tellings=20, apart=(whole,))
+    for told in ([0, 5], [0, None, 5]):
+        at = silences(outline, told)
+        found = nothing_unsaid(outline, told, at)
+        happened = outline.happened([0, 5])
+        assert found[0] > 0.9
+        if len(told) == 2:
+            np.testing.assert_allclose(found[1], 1 - happened[1] - happened[2], rtol=0.05)
+    # Once something of it is told, what is left of it stands by itself, as in any choice.
+    at = silences(outline, [0, 1, 5])
+    np.testing.assert_allclose(
+        nothing_unsaid(outline, [0, 1, 5], at), np.prod(1 - at, axis=1), rtol=RTOL
+    )
+
+
 @settings(max_examples=60)
 @given(outlines())
 def test_ways_are_the_likeliest_sets_of_steps(case):

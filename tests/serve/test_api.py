@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import elision as el
+from elision.ask.heard import hear, name_of
 from elision.ask.score import Conformance, Flag
 from elision.serve import verdict
 from elision.serve.guard import HEADERS
@@ -253,6 +254,68 @@ class TestDrawings:
 
 TEA = "/api/scripts/making-tea"
 NEVER = "I did not put any sugar in"
+
+
+class TestComing:
+    """What comes next, as the question `next` says it of the same telling."""
+
+    BEGINNINGS = (
+        ["Dunk the tea"],
+        ["pour in the boiling", "Wait and see the steep"],
+        ["boil", "out the tea bag", "take out the tea"],
+        ["on the kettle", "xyzzy plugh", "water in cup", "a tea."],
+        ["in the boiling water", "?", "put teabag in"],
+        ["boil", NEVER, "Set it on the", "Wait and see the mug"],
+        ["Take a cup and pour the water over it", "the tea bag."],
+        ["put teabag in", "take out bag", "let it"],
+    )
+
+    @pytest.mark.parametrize("telling", BEGINNINGS, ids="; ".join)
+    def test_all_that_uncertain_sentences_may_tell_counts(
+        self, server: Running, scripts: dict[str, Path], telling: list[str | None]
+    ) -> None:
+        script = el.load(scripts["tea"])
+        found = told(server, f"{TEA}/restore", telling).json
+        assert "sentence" in {line["kind"] for line in found["lines"]}
+        assert any(line["kind"] == "sentence" and line["options"] for line in found["lines"])
+        self.agree(found, script, [None if line == "?" else line for line in telling])
+
+    def test_a_meaning_that_was_chosen_is_sure(
+        self, server: Running, scripts: dict[str, Path]
+    ) -> None:
+        script = el.load(scripts["tea"])
+        telling: list[str | None] = ["boil", "out the tea bag"]
+        offered = [
+            one["event"]
+            for one in told(server, f"{TEA}/restore", telling).json["lines"][1]["options"]
+        ]
+        assert offered[:2] == ["put bag in mug", "take out bag"]
+        for event in offered[:2]:
+            found = told(server, f"{TEA}/restore", ["boil", event]).json
+            self.agree(found, script, ["boil", event])
+
+    def test_a_script_of_states_weighs_what_is_open(self, server: Running) -> None:
+        found = told(server, f"{DOORBELL}/restore", ["hear doorbell", "?"]).json
+        self.agree(found, el.examples.doorbell(), ["hear doorbell", None])
+
+    def test_a_line_that_tells_several_things_is_heard_as_python_hears_it(
+        self, server: Running, scripts: dict[str, Path]
+    ) -> None:
+        line = "fill the kettle and then put it"
+        (found,) = told(server, f"{TEA}/restore", [line]).json["lines"]
+        heard = hear(el.load(scripts["tea"]), [line]).items
+        assert [one["event"] for one in found["heard"]] == [name_of(one) for one in heard]
+        assert [name_of(one) for one in heard] == ["fill", "put kettle"]
+        assert len(found["parts"]) == 2
+
+    @staticmethod
+    def agree(found: dict[str, Any], script: el.Script, telling: list[str | None]) -> None:
+        expected = script.next(telling, top=5, unknown="ignore")
+        answers = [one for one in expected.answers if one.probability]
+        assert [(one["event"], one["probability"]) for one in found["next"]] == [
+            (one.event, pytest.approx(one.probability, rel=1e-9)) for one in answers
+        ]
+        assert found["ended"] == pytest.approx(expected.ended, rel=1e-9)
 
 
 class TestDenials:

@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from elision.values.script import Script
 
 LONGEST = 1000
-"""Events up to which all counts that uncertain sentences may tell; then only their likeliest."""
+"""Events up to which all counts that open places may be; then only the likeliest of sentences."""
 
 
 class Coming:
     """Probability of each event's coming next, kept up to date while a telling is told.
 
     An event by name costs the same, however many came before it. Where sentences may tell one of
-    several events, the likeliest ways to have begun are followed up, and words have their say.
+    several events, or some event is not known, the likeliest ways to have begun are followed up,
+    and words have their say.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class Coming:
         if isinstance(last, StateFilter):
             self._filters.append(last.tell_any(weights))
         else:
-            self._filters.append(last.tell(self._numbers[name_of(item)]))
+            self._filters.append(last if item is None else last.tell(self._numbers[name_of(item)]))
         options = np.flatnonzero(weights)
         if len(options) > 1 and self._first_open is None:
             self._first_open = len(self._items)
@@ -98,6 +99,8 @@ class Coming:
 
     def _weights(self, item: Observation) -> NDArray[np.float64]:
         """Of each event, that this is what was told."""
+        if item is None:
+            return np.ones(len(self._numbers))
         weights = np.zeros(len(self._numbers))
         if isinstance(item, Mapping):
             packed = self._packer.pack([[item]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -374,6 +375,8 @@ class Follower:
         )
 
     def _after(self, state: _State, item: Observation) -> _State:
+        if isinstance(item, Mapping) and not item:
+            raise InputError("no event has a positive weight", where=f"event {state.events}")
         event, sure = name_of(item), surely(item)
         if event not in self._events:
             raise InputError(f"{short(event)} is no event of the script")

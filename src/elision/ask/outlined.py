@@ -280,7 +280,9 @@ def nothing_unsaid(
     """Probability that no step was left unsaid, for each place."""
     known = {step for step in told if step is not None}
     rest = np.ones(len(at))
-    for unit in outline.units:
+    silent = [one for one in outline.decisions if known.isdisjoint(one.steps)]
+    whole = {step for one in silent for step in one.steps}
+    for unit in (*silent, *(one for one in outline.units if whole.isdisjoint(one.steps))):
         if known.isdisjoint(unit.steps):  # one branch of it at most, and that in one place
             rest *= 1 - sum(at[:, list(branch)].max(axis=1) for branch in unit.branches)
         else:

@@ -240,9 +240,9 @@ class Conformance:
         if self.late and not said:
             parts.append(f"told late: {', '.join(self.late)}")
         if self.steps is not None and self.brief:
-            parts.append(
-                f"it tells {self.steps[0]} of the {self.steps[1]:.0f} steps that are usual"
-            )
+            told, usual = self.steps[0], max(1, round(self.steps[1]))
+            steps = "step that is" if usual == 1 else "steps that are"
+            parts.append(f"it tells {told} of the {usual} {steps} usual")
         if self.untold:
             parts.append(f"not told, though nearly all tell it: {', '.join(self.untold)}")
         return "".join(f"; {part}" for part in parts)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision import text as texts
-from elision.ask.heard import name_of
 from elision.serve.messages import MOST_LINES
-from elision.serve.shelf import LONGEST_SENTENCE, folded
+from elision.serve.shelf import folded
 from elision.values.observations import HeardSentence
 
 if TYPE_CHECKING:
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from elision.values.observations import Observation
 
 GAPS = frozenset({"?", "…", "..."})
-SPLIT = 4096
-"""Sentences of which it is remembered what they tell."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _COMMA = re.compile(r"\s*[,;→>]\s*")
@@ -130,30 +126,7 @@ def _parts(held: Held, text: str) -> list[str]:
             return parts
     if not held.hears_sentences:
         return [text]
-    return [part for sentence in _SENTENCE_END.split(text) for part in _told(held, sentence)]
-
-
-def _told(held: Held, sentence: str) -> list[str]:
-    """The parts of a sentence, if two of them or more stand for different events."""
-    if _named(held, sentence) is not None or len(sentence) > LONGEST_SENTENCE:
-        return [sentence]
-    parts = _said(sentence)
-    if len(parts) < 2:
-        return [sentence]
-    heard = [part for words, _ in parts for part in held.sentence(words)]
-    # A denial is cut off only if it is understood as one by itself.
-    if sum(part.denied for part in heard) < sum(denied for _, denied in parts):
-        return [sentence]
-    told = {name_of(one) for part in heard for one in part.heard}
-    told |= {words for words, denied in parts if denied}
-    return [words for words, _ in parts] if len(told) > 1 else [sentence]
-
-
-@lru_cache(SPLIT)
-def _said(sentence: str) -> tuple[tuple[str, bool], ...]:
-    """The parts of a sentence that tell something, and whether they deny it."""
-    found = (part for part in texts.prose.said(sentence) if part.kind != "remark")
-    return tuple((part.words, part.kind == "denied") for part in found)
+    return _SENTENCE_END.split(text)
 
 
 def _part(held: Held, number: int, text: str) -> Iterator[Said]:
@@ -162,12 +135,13 @@ def _part(held: Held, number: int, text: str) -> Iterator[Said]:
     elif (found := _named(held, text)) is not None:
         yield Said(number, text, "event", found)
     else:
-        heard = [one for part in held.sentence(text) for one in _heard(number, text, part)]
+        heard = [one for part in held.sentence(text) for one in _heard(number, part)]
         yield from heard or [Said(number, text, "unknown", None)]
 
 
-def _heard(number: int, text: str, part: Part) -> Iterator[Said]:
+def _heard(number: int, part: Part) -> Iterator[Said]:
     for one in part.heard:
-        yield Said(number, text, "sentence", one)
-    if part.denied and not part.heard:
-        yield Said(number, text, "denied", None, part.denies)
+        yield Said(number, part.words, "sentence", one)
+    if not part.heard:
+        kind: ItemKind = "denied" if part.denied else "unknown"
+        yield Said(number, part.words, kind, None, part.denies)

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision.ask.engine.filters import first_filter
+from elision.ask.coming import Coming
 from elision.ask.engine.unfinished import passed_by_now
 from elision.ask.heard import name_of
 from elision.ask.restoring import gained, left_out
-from elision.ask.telling.ahead import going_by_words
-from elision.ask.telling.slots import softmax
 from elision.errors import InputError
 from elision.serve import messages
 from elision.serve.lines import denied_events, fitting_nowhere, understood, worded
@@ -94,7 +92,7 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
         for step in outline.steps_of.get(one.denied or "", ()):
             if one.line not in now[step].denied:
                 now[step].denied.append(one.line)
-    following, ended = ([], 1.0) if finished else _next(held, told, assumed, denied, asking.top)
+    following, ended = ([], 1.0) if finished else _next(held, told, denied, asking.top)
     return messages.Restored(
         lines=lines,
         gaps=gaps,
@@ -246,30 +244,17 @@ def _steps(
 
 
 def _next(
-    held: Held,
-    told: Sequence[Said],
-    names: Sequence[str | None],
-    denied: Collection[str],
-    top: int,
+    held: Held, told: Sequence[Said], denied: Collection[str], top: int
 ) -> tuple[list[messages.Answer], float]:
-    """What is told next, and the probability that nothing is."""
-    script = held.script
-    number = {event: o for o, event in enumerate(script.events)}
-    state = first_filter(script)
-    for name in names:
-        if name is not None:
-            state = state.tell(number[name])
-    ahead = state.next_log_probs()[None]
-    if script.telling is not None:
-        ahead = going_by_words(script.telling, [_clear(held, one) for one in told], ahead)
-    (chances,) = softmax(ahead)
-    if denied:
-        chances[[number[event] for event in denied]] = 0.0
-        chances /= max(chances.sum(), np.finfo(float).tiny)
-    order = np.argsort(-chances[:-1], kind="stable")[: top + len(denied)].tolist()
-    found = [messages.Answer(script.events[o], float(chances[o])) for o in order]
-    found = [one for one in found if one.event not in denied][:top]
-    return found, float(chances[-1])
+    """What is told next, and the probability that nothing is, as the question `next` has it."""
+    coming = Coming(held.script)
+    for one in told:
+        coming.tell(worded(held, one))
+    chances = coming.chances(denied)
+    order = np.argsort(-chances[:-1], kind="stable").tolist()
+    events = [(held.script.events[o], float(chances[o])) for o in order]
+    found = [messages.Answer(event, chance) for event, chance in events if event not in denied]
+    return found[:top], float(chances[-1])
 
 
 def _path(script: Script, names: Sequence[str | None], denied: Collection[str]) -> messages.Path:

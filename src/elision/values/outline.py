@@ -221,21 +221,25 @@ class Outline:
 
     def _check_apart(self) -> None:
         """Each unit is a part of one choice, with steps of its branches, or of none."""
+        branch_of: dict[int, tuple[int, int]] = {}
         for number, whole in enumerate(self.apart):
             inside = set(whole.steps)
             if not inside <= set(range(len(self.steps))) or len(inside) < len(whole.steps):
                 raise ScriptError(
                     f"choice {number} of an outline has a step twice or an unknown one"
                 )
-            for unit in self.units:
-                within = {b for b, way in enumerate(whole.branches) for s in unit.steps if s in way}
-                shared = inside.intersection(unit.steps)
-                if shared and (shared != set(unit.steps) or len(within) != len(unit.branches)):
-                    raise ScriptError(f"a unit of an outline is no part of choice {number}")
-        if len({step for whole in self.apart for step in whole.steps}) < sum(
-            len(whole.steps) for whole in self.apart
-        ):
-            raise ScriptError("two choices of an outline have a step in common")
+            if not inside.isdisjoint(branch_of):
+                raise ScriptError("two choices of an outline have a step in common")
+            branch_of |= {step: (number, b) for b, way in enumerate(whole.branches) for step in way}
+        for unit in self.units:
+            ways = [{branch_of.get(step) for step in branch} for branch in unit.branches]
+            several = set[tuple[int, int] | None]().union(*ways)
+            if several == {None}:
+                continue
+            numbers = {None if way is None else way[0] for way in several}
+            if len(numbers) > 1 or not len(several) == len(ways) == sum(map(len, ways)):
+                number = min(one for one in numbers if one is not None)
+                raise ScriptError(f"a unit of an outline is no part of choice {number}")
 
     @cached_property
     def decisions(self) -> tuple[Unit, ...]:

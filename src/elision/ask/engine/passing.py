@@ -112,7 +112,8 @@ def untold(
 def _may_be_told(outline: Outline, one: Untold, perhaps: Collection[str]) -> bool:
     """Whether what seems untold, or any branch of a choice that does, was perhaps told."""
     choice = len(one.steps) > 1
-    steps = outline.units[outline.unit_of[one.steps[0]]].steps if choice else one.steps
+    whole = outline.decisions[outline.decided_by[one.steps[0]]]
+    steps = whole.steps if choice else one.steps
     return any(outline.steps[step].event in perhaps for step in steps)
 
 
