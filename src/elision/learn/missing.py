@@ -41,6 +41,12 @@ PRIOR = Missing(constant=-1.0, odds=1.0, rivals=-1.0)
 SPREAD = 1.0
 """Standard deviation of the normal prior around it."""
 
+MOST_WEIGHED = 1e8
+"""Of (places times events) squared, over all narratives that agreement is sought in: its time."""
+
+FEWEST_WEIGHED = 20
+"""Narratives of which fewer say nothing of agreement."""
+
 MOST_ROUNDS = 5
 """Times that the regression is learned again with what agreement lowers."""
 
@@ -100,14 +106,26 @@ def learn_missing(
         told, gone = hide(np.array(one, np.int64), len(events), rng)
         if len(told):  # also where nothing was hidden: then nothing is missing
             asked.append(_Asked(model, told, gone, model.insertions(told), {}))
-    return _learned(asked) if asked else PRIOR
+    if not asked:
+        return PRIOR
+    values, truth = _tables(asked)
+    alone = _regression(values, truth, np.array(PRIOR), np.zeros(len(truth)))
+    weighed = np.cumsum([float(one.odds.size) ** 2 for one in asked]) <= MOST_WEIGHED
+    agreeing = asked[: int(weighed.sum())]
+    found = _agreed(agreeing, alone) if len(agreeing) >= FEWEST_WEIGHED else alone
+    return Missing(*found.tolist())
 
 
-def _learned(asked: Sequence[_Asked]) -> Missing:
-    """Learn by what each says by itself, then by what is left of that where all agree."""
+def _tables(asked: Sequence[_Asked]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """What speaks for each event's being hidden at each place, and whether it is."""
     values = np.concatenate([evidence(one.odds).reshape(-1, len(PRIOR)) for one in asked])
-    truth = np.concatenate([one.hidden.ravel() for one in asked])
-    weights = alone = _regression(values, truth, np.array(PRIOR), np.zeros(len(truth)))
+    return values, np.concatenate([one.hidden.ravel() for one in asked])
+
+
+def _agreed(asked: Sequence[_Asked], alone: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Learn by what is left of what each says by itself where all agree."""
+    values, truth = _tables(asked)
+    weights = alone
     lowered = _lowered(asked, weights)
     loss = first = _loss(values, truth, weights, lowered)[0]
     for _ in range(MOST_ROUNDS):
@@ -121,7 +139,7 @@ def _learned(asked: Sequence[_Asked]) -> Missing:
                 break
         else:
             break
-    return Missing(*(weights if first - loss >= NO_LUCK else alone).tolist())
+    return weights if first - loss >= NO_LUCK else alone
 
 
 def _lowered(asked: Sequence[_Asked], weights: NDArray[np.float64]) -> NDArray[np.float64]:
