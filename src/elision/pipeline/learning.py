@@ -23,7 +23,7 @@ from elision.scale.engine import current
 from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
 from elision.text.wording import content_words
-from elision.values.observations import HeardSentence
+from elision.values.observations import HeardSentence, likeliest_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -415,6 +415,7 @@ def _described(
     rates = script.elision[1:-1]
     history = getattr(learner, "history_", ())
     last = history[-1] if history else None
+    judged = narratives if heard.heard is None else [*map(likeliest_events, heard.heard)]
     return learned, Learned(
         domain=domain,
         path=path,
@@ -424,7 +425,7 @@ def _described(
         elision=(float(rates.min()), float(rates.mean()), float(rates.max()))
         if len(rates)
         else (0.0, 0.0, 0.0),
-        log_prob=float(learned.log_probs(heard.heard or narratives).mean()),
+        log_prob=float(learned.log_probs(judged).mean()),
         constraints=last.constraints if last else 0,
         violated=last.violated if last else 0,
         sample=script.about.get("sample"),
