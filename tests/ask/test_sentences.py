@@ -7,6 +7,7 @@ import pytest
 import elision as el
 from elision.ask.heard import hear
 from elision.ask.sentences import taken_for
+from elision.text.prose import said
 
 TELLINGS = [["hear the bell", "walk to the door", "open the door"]] * 6
 
@@ -310,3 +311,15 @@ def test_what_is_said_not_to_have_happened_fills_no_gap_and_does_not_come_next(b
     assert cook in named(bath.next([hair]).answers)
     every = [f"I did not {told}" for told in ("wash", "cook", "shave", "dry the floor", "leave")]
     assert named(bath.fill([*every, None])[0].answers)  # something has to stand there
+
+
+def test_a_remark_does_not_hide_the_sentence_beside_it(script):
+    (alone,) = hear(script, ["She opened the door."]).items
+    for remark in ("It was late.", "She was on the phone when the bell rang."):
+        told = f"{remark} She opened the door."
+        assert [part.kind for part in said(told)] == ["remark", "event"]
+        assert hear(script, [told]).items == [alone]
+    (bell,) = hear(script, ["There was a bell."]).items
+    assert max(bell, key=bell.get) != max(alone, key=alone.get)
+    assert hear(script, ["There was a bell. She opened the door."]).items == [bell, alone]
+    assert [one.event for one in taken_for(script, ["It was late. It was cold."])] == [None]

@@ -102,7 +102,16 @@ def parts(script: Script, sentence: str) -> list[Part]:
         events = {_likeliest(one) for part in found for one in part.heard}
         if len(events) > 1 or any(part.denied for part in found):
             return found
-    return [Part(sentence, _heard(script, sentence))]
+    several = text.prose.sentences_of(sentence)
+    if len(several) < 2:
+        return [Part(sentence, _heard(script, sentence))]
+    # One of them may be a remark that tells something all the same, or hides what another tells.
+    each = [part for one in several for part in parts(script, one)]
+    told = [part for part in each if part.heard]
+    if len({_likeliest(one) for part in told for one in part.heard}) > 1:
+        return told
+    surest = max(told, key=lambda part: max(part.heard[0].values()), default=None)
+    return [Part(sentence, () if surest is None else surest.heard)]
 
 
 def _parts(script: Script, said: Said, *, meant: bool) -> list[Part]:
