@@ -19,7 +19,6 @@ from elision.serve import verdict
 from elision.serve.guard import HEADERS
 from elision.serve.lines import Said
 from elision.serve.messages import Gap, ToldLine
-from elision.serve.pictures import MOST_EDGES, bounded
 from elision.serve.shelf import Shelf
 from serving import HOSTILE
 
@@ -43,20 +42,9 @@ class TestScripts:
     def test_the_list_has_sizes(self, server: Running) -> None:
         found = {one["id"]: one for one in server.ask("GET", "/api/scripts").json["scripts"]}
         doorbell = found["answering-the-doorbell"]
-        assert (doorbell["states"], doorbell["edges"], doorbell["events"]) == (10, 16, 10)
+        assert (doorbell["events"], doorbell["tellings"]) == (10, 0)
         assert found["making-tea"]["sentences"]
         assert not doorbell["sentences"]
-
-    def test_states_have_events_and_edges(self, server: Running) -> None:
-        script = el.examples.doorbell()
-        states = server.ask("GET", DOORBELL).json["states"]
-        assert [one["name"] for one in states] == list(script.states)
-        for k, one in enumerate(states):
-            after = {way["state"]: way["probability"] for way in one["after"]}
-            assert after == {
-                int(to): script.transition[k, to] for to in script.transition[k].nonzero()[0]
-            }
-            assert one["elision"] == script.elision[k]
 
     def test_the_file_is_the_script(self, server: Running, tmp_path: Path) -> None:
         answer = server.ask("GET", f"{DOORBELL}/file")
@@ -97,15 +85,11 @@ class TestAnswers:
 
     def test_an_open_place_is_filled(self, server: Running) -> None:
         telling = ["hear doorbell", None, "open door"]
-        found = told(server, f"{DOORBELL}/restore", telling, path=True).json
+        found = told(server, f"{DOORBELL}/restore", telling).json
         expected = el.examples.doorbell().fill(telling, top=5)[0]
         assert [(one["event"], one["probability"]) for one in found["lines"][1]["options"]] == [
             (one.event, pytest.approx(one.probability, rel=1e-9)) for one in expected.answers
         ]
-        states = el.examples.doorbell().states
-        parts = {one["state"]: one["part"] for one in found["path"]["states"]}
-        assert parts[states.index("walk to door")] == "filled"
-        assert parts[states.index("open door")] == "told"
 
     def test_a_strange_line_is_passed_over_and_the_nearest_named(self, server: Running) -> None:
         telling = ["hear doorbell", "then I opened that door", "close door"]
@@ -158,9 +142,8 @@ class TestAnswers:
         assert [one["event"] for one in found["heard"]] == ["hear doorbell", "open door"]
 
     def test_nothing_told_is_answered(self, server: Running) -> None:
-        found = told(server, f"{DOORBELL}/restore", ["", "  "], finished=True, path=True).json
+        found = told(server, f"{DOORBELL}/restore", ["", "  "], finished=True).json
         assert [line["kind"] for line in found["lines"]] == ["blank", "blank"]
-        assert found["path"] == {"states": [], "edges": []}
         assert found["judged"] is None
         assert found["next"][0]["event"] == "hear doorbell"
 
@@ -172,24 +155,6 @@ class TestAnswers:
 
 
 class TestDrawings:
-    def test_a_drawing_is_svg_with_all_states(self, server: Running) -> None:
-        found = server.ask("POST", f"{DOORBELL}/drawing", {}).json
-        assert len([one for one in elements(found["svg"]) if "data-state" in one.attrib]) == 12
-        assert "<style" not in found["svg"]
-
-    def test_the_threshold_hides(self, server: Running) -> None:
-        found = server.ask("POST", f"{DOORBELL}/drawing", {"min_share": 0.3}).json
-        assert found["hidden_states"] == 2
-        assert found["min_share"] == 0.3
-
-    def test_a_telling_is_marked_in_files(self, server: Running) -> None:
-        body = {"telling": ["hear doorbell", "?", "open door"], "theme": "dark"}
-        svg = server.ask("POST", f"{DOORBELL}/drawing.svg", body)
-        assert svg.headers["Content-Type"].startswith("image/svg+xml")
-        assert b'class="node state filled"' in svg.body
-        png = server.ask("POST", f"{DOORBELL}/drawing.png", body)
-        assert png.body.startswith(b"\x89PNG")
-
     def test_an_outline_has_its_steps_and_bonds(self, server: Running) -> None:
         found = server.ask("GET", "/api/scripts/answering-the-door/outline").json
         drawn = {one.get("data-step") for one in elements(found["svg"]) if one.get("data-step")}
@@ -218,9 +183,9 @@ class TestDrawings:
         assert 'class="step unsaid"' in svg
         assert server.ask("POST", f"{path}/outline.png", body).body.startswith(b"\x89PNG")
 
-    def test_a_card_needs_nothing_else(self, server: Running) -> None:
+    def test_a_page_of_a_telling_needs_nothing_else(self, server: Running) -> None:
         body = {"telling": ["hear doorbell", "open <b>door</b>", "close door"]}
-        page = server.ask("POST", "/api/scripts/answering-the-door/card.html", body)
+        page = server.ask("POST", "/api/scripts/answering-the-door/telling.html", body)
         text = page.body.decode()
         assert page.headers["Content-Disposition"].startswith("attachment")
         assert "3 lines told, " in text
@@ -229,27 +194,6 @@ class TestDrawings:
         assert not re.search(r"\d more\b", text)
         assert "<script" not in text
         assert re.findall(r"(?:href|src|url)\W*[=(]", text) == []
-        picture = server.ask("POST", "/api/scripts/answering-the-door/card.png", body).body
-        assert picture.startswith(b"\x89PNG")
-
-    def test_what_comes_from_sums_to_one(self, server: Running) -> None:
-        for state in server.ask("GET", DOORBELL).json["states"][1:]:
-            assert sum(way["probability"] for way in state["before"]) == pytest.approx(1, abs=1e-6)
-
-    def test_too_many_edges_raise_the_threshold(self) -> None:
-        names = [f"step {number}" for number in range(30)]
-        ends = [*names, "end"]
-        script = el.Script.build(
-            {name: {name: 0.8, None: 0.2} for name in names},
-            {
-                source: dict.fromkeys(ends[number:], 1 / len(ends[number:]))
-                for number, source in enumerate(["start", *names])
-            },
-        )
-        assert len(script.parameters.source) > MOST_EDGES
-        least = bounded(script, 0.0)
-        assert least is not None
-        assert least > 0
 
 
 TEA = "/api/scripts/making-tea"
@@ -404,13 +348,11 @@ class TestDenials:
         (row,) = (row for row in rows if row["kind"] == "denied")
         assert (row["place"], row["text"], row["event"]) == ("2", NEVER, "put sugar")
         assert not any(row["event"] == "put sugar" for row in rows if row["kind"] == "unsaid")
-        card = told(server, f"{TEA}/card.html", telling).body.decode()
-        assert re.search(r"2 lines told, \d+ steps left unsaid, 1 said not to have happened", card)
-        assert f'<li class="denied"><bdi>{NEVER}</bdi></li>' in card
+        page = told(server, f"{TEA}/telling.html", telling).body.decode()
+        assert re.search(r"2 lines told, \d+ steps left unsaid, 1 said not to have happened", page)
+        assert f'<li class="denied"><bdi>{NEVER}</bdi></li>' in page
         svg = told(server, f"{TEA}/outline.svg", telling).body.decode()
         assert "said not done" in svg
-        states = told(server, f"{TEA}/drawing", telling).json["svg"]
-        assert "fills gap" not in states  # a denial is no gap, either
 
     @staticmethod
     def steps_of(server: Running, event: str) -> list[int]:
@@ -524,13 +466,9 @@ def test_hostile_names_stay_text_in_every_answer(server: Running) -> None:
     ]
     path = f"/api/scripts/{one['id']}"
     assert server.ask("GET", path).json["events"] == list(HOSTILE)
-    svg = server.ask("POST", f"{path}/drawing", {"telling": [*HOSTILE], "min_share": 0}).json["svg"]
-    tags = {element.tag.rpartition("}")[2] for element in elements(svg)}
-    assert tags == {"svg", "rect", "text", "g", "path", "title"}
-    assert "\u202e" not in svg
     found = told(server, f"{path}/restore", [*HOSTILE]).json
     assert [line["kind"] for line in found["lines"]] == ["event"] * len(HOSTILE)
-    for kind in ("card.html", "outline.svg"):
+    for kind in ("telling.html", "outline.svg"):
         text = server.ask("POST", f"{path}/{kind}", {"telling": [*HOSTILE]}).body.decode()
         assert "<script>" not in text
         assert "<img" not in text

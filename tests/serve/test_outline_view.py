@@ -1,4 +1,4 @@
-"""The drawings below the telling: the outline that stays, and the states it is split into."""
+"""The outline below the telling, which stays where it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 import elision as el
 from elision.serve.outlines import outlined
 from elision.serve.shelf import Held
-from visiting import answered, line, shoot, step, tell, view_box
+from visiting import answered, line, step, tell, view_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from elision.serve.messages import Outlined
 
 DOOR = "script=answering-the-door"
-STATES = "script=answering-the-doorbell&states=1"
 PLACES = """[...document.querySelectorAll("#outline .step > rect, #outline .link path")].map(
   (one) => ["x", "y", "width", "height", "d"].map((name) => one.getAttribute(name)).join())"""
 
@@ -115,10 +114,10 @@ class TestOutline:
         expect(details).to_contain_text(re.compile(r"hear doorbell, then walk to door: \d+ of \d+"))
 
     def test_the_panel_starts_at_its_top(self, visit: Callable[..., Page]) -> None:
-        page = visit(STATES, size=(1280, 500))
-        page.locator(".node", has_text="open door").first.click()
+        page = visit(DOOR, size=(1280, 500))
+        step(page, "open door").click()
         page.evaluate("document.getElementById('details').scrollTop = 60")
-        page.locator(".node", has_text="take parcel").first.click()
+        step(page, "close door").click()
         assert page.evaluate("document.getElementById('details').scrollTop") == 0
 
     @pytest.mark.parametrize("script", ["answering-the-door", "forty-steps"])
@@ -204,44 +203,3 @@ class TestOutline:
         expect(page.locator("#details h3")).to_have_text("greet visitor")
         search.fill("nowhere")
         expect(page.locator("#found")).to_have_text("No step is told like this.")
-
-
-class TestStates:
-    def test_the_outline_is_split_into_states(self, visit: Callable[..., Page]) -> None:
-        page = visit("script=answering-the-doorbell")
-        expect(page.locator("#drawing")).to_be_hidden()
-        page.get_by_role("button", name="Split into states").click()
-        expect(page.locator("#drawing .node.told").first).to_be_visible()
-        expect(page.locator("#outline")).to_be_hidden()
-        shoot(page, "states", full_page=True)
-        whole = view_box(page, "#drawing")
-        tell(page, "hear doorbell\n?\nopen door")
-        expect(page.locator(".node.filled")).to_have_attribute("data-state", "2")
-        assert view_box(page, "#drawing") == whole
-        page.get_by_role("button", name="Back to the outline").click()
-        expect(page.locator("#outline .step.told").first).to_be_visible()
-
-    def test_a_state_and_an_edge_tell_all_about_themselves(
-        self, visit: Callable[..., Page]
-    ) -> None:
-        page = visit(STATES)
-        page.locator(".node", has_text="take parcel").first.hover()
-        details = page.locator("#details")
-        expect(details).to_contain_text("Passed by 50% of courses; left unsaid in 30%")
-        expect(details).to_contain_text("sign for parcel")
-        page.locator(".edge .reach").nth(3).dispatch_event("click")
-        expect(details).to_contain_text(re.compile(r"Taken in \d+% of courses"))
-
-    def test_the_slider_hides_rare_edges(self, visit: Callable[..., Page]) -> None:
-        page = visit(STATES)
-        before = page.locator(".edges .edge").count()
-        page.get_by_label("Hide what fewer than").fill("9")
-        expect(page.locator("#min-share-shown")).to_have_text("30%")
-        expect(page.locator("#drawing .node")).to_have_count(10)
-        assert page.locator(".edges .edge").count() < before
-
-    def test_search_finds_what_a_state_mainly_tells(self, visit: Callable[..., Page]) -> None:
-        page = visit("script=forty-steps&states=1&min_share=0")
-        page.get_by_label("Find a step").fill("event 21")
-        expect(page.locator(".node.hit")).to_have_count(1)
-        expect(page.locator("#found")).to_have_text("1 step is told like this.")

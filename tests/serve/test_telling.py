@@ -433,19 +433,17 @@ class TestPlayAndShare:
         assert len(seen) > 3
         assert page.locator(marked).count() == whole
 
-    def test_a_page_and_a_card_are_made(self, visit: Callable[..., Page], tmp_path: Path) -> None:
+    def test_a_page_is_made(self, visit: Callable[..., Page], tmp_path: Path) -> None:
         page = visit(DOOR)
         tell(page, "hear doorbell\nopen door\nclose door", done=True)
         unsaid = page.locator("#outline .step.unsaid").count()
-        card = kept(page, "A page (HTML)")
-        assert f"3 lines told, {unsaid} step".encode() in card
-        picture = kept(page, "A card (PNG)")
-        assert picture.startswith(b"\x89PNG")
-        (tmp_path / "card.html").write_bytes(card)
+        made = kept(page, "A page (HTML)")
+        assert f"3 lines told, {unsaid} step".encode() in made
+        (tmp_path / "telling.html").write_bytes(made)
         shown = page.context.new_page()
         asked: list[str] = []
         shown.on("request", lambda request: asked.append(request.url))
-        shown.goto((tmp_path / "card.html").as_uri())
+        shown.goto((tmp_path / "telling.html").as_uri())
         expect(shown.locator("li.told")).to_have_count(3)
         expect(shown.locator("svg .step.unsaid")).to_have_count(unsaid)
         assert len(asked) == 1

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from elision.serve import messages as messages
     from elision.serve import options as options
     from elision.serve import outlines as outlines
-    from elision.serve import pictures as pictures
     from elision.serve import reading as reading
     from elision.serve import restore as restore
     from elision.serve import shelf as shelf

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from elision.ask.declared import DECLARED
 from elision.errors import ElisionError, InputError
-from elision.serve import card, messages, pictures, questions
+from elision.serve import messages, questions, sharing
 from elision.serve.describe import details, listed
 from elision.serve.guard import HEADERS, Packed, TooLarge, body_of
 from elision.serve.lines import GAPS, fitting_nowhere, understood, worded
@@ -85,12 +85,10 @@ class Api:
         """What is said of a script by itself."""
         details = "A script: states, edges, events, examples"
         outline = "The outline of a script: its drawing and its steps"
-        small = "A small drawing of what most courses pass"
         file = "A script as a file of its own"
         return [
             Route("GET", ONE, self.script, details, gives=messages.Details, refuses=(404,)),
             Route("GET", f"{ONE}/file", self.file, file, refuses=(404,)),
-            Route("GET", f"{ONE}/small", self.small, small, gives=messages.Drawn, refuses=(404,)),
             Route(
                 "GET",
                 f"{ONE}/outline",
@@ -103,7 +101,7 @@ class Api:
 
     def _asked(self) -> list[Route]:
         """What is asked of a script with a telling."""
-        asking, sharing, drawing = messages.Asking, messages.Sharing, messages.Drawing
+        asking, shared = messages.Asking, messages.Sharing
         ways: list[tuple[str, Any, str, type[msgspec.Struct], type[msgspec.Struct] | str]] = [
             (
                 "restore",
@@ -114,18 +112,11 @@ class Api:
             ),
             ("restore.csv", self.restore_csv, "The same as a table", asking, "text/csv"),
             (
-                "card.html",
-                self.card_html,
+                "telling.html",
+                self.telling_html,
                 "A restored telling as a page of its own, to be shared",
-                sharing,
+                shared,
                 "text/html",
-            ),
-            (
-                "card.png",
-                self.card_png,
-                "A restored telling as a picture, to be shared",
-                sharing,
-                "image/png",
             ),
             (
                 "fill",
@@ -134,7 +125,6 @@ class Api:
                 messages.Filling,
                 messages.Fillings,
             ),
-            ("drawing", self.drawing, "A drawing for the page", drawing, messages.Drawn),
             *(
                 (
                     f"ask/{name}",
@@ -148,11 +138,8 @@ class Api:
         ]
         for kind, media in (("svg", "image/svg+xml"), ("png", "image/png")):
             outline = partial(self._outline_file, kind=kind, media=media)
-            drawn = partial(self._drawn_file, kind=kind, media=media)
             laid = f"The outline as {kind.upper()} file, with a telling laid over it"
-            ways.append((f"outline.{kind}", outline, laid, sharing, media))
-            file = f"A drawing as {kind.upper()} file"
-            ways.append((f"drawing.{kind}", drawn, file, drawing, media))
+            ways.append((f"outline.{kind}", outline, laid, shared, media))
         return [
             Route(
                 "POST",
@@ -181,10 +168,6 @@ class Api:
         content = await run_in_threadpool(held.content)
         return attachment(content, JSON, f"{held.id}.json")
 
-    async def small(self, request: Request) -> Response:
-        """Draw a script for the list."""
-        return reply(await run_in_threadpool(pictures.small, self._held(request)))
-
     async def outline(self, request: Request) -> Response:
         """Draw the outline of a script."""
         return reply(await run_in_threadpool(outlined, self._held(request), _room(request)))
@@ -198,15 +181,10 @@ class Api:
         content = await self._answer(request, messages.Asking, table)
         return attachment(content, CSV, "answers.csv")
 
-    async def card_html(self, request: Request) -> Response:
+    async def telling_html(self, request: Request) -> Response:
         """Make a page of a restored telling."""
-        content = await self._answer(request, messages.Sharing, card.as_html)
+        content = await self._answer(request, messages.Sharing, sharing.as_html)
         return attachment(content, "text/html; charset=utf-8", "telling.html")
-
-    async def card_png(self, request: Request) -> Response:
-        """Make a picture of a restored telling."""
-        content = await self._answer(request, messages.Sharing, card.as_png)
-        return attachment(content, "image/png", "telling.png")
 
     async def fill(self, request: Request) -> Response:
         """Fill gaps."""
@@ -215,10 +193,6 @@ class Api:
     async def _question(self, request: Request, *, question: Declared) -> Response:
         ask = partial(questions.answer, question=question)
         return reply(await self._answer(request, questions.ASKS[question.name], ask))
-
-    async def drawing(self, request: Request) -> Response:
-        """Draw a script for the page."""
-        return reply(await self._answer(request, messages.Drawing, pictures.drawing))
 
     async def identify(self, request: Request) -> Response:
         """Say which script a telling is of."""
@@ -239,13 +213,7 @@ class Api:
     async def _outline_file(self, request: Request, *, kind: str, media: str) -> Response:
         held = self._held(request)
         wanted = await asked(request, messages.Sharing)
-        content = await run_in_threadpool(card.outline_file, held, wanted, kind)
-        return attachment(content, media, f"{held.id}.{kind}")
-
-    async def _drawn_file(self, request: Request, *, kind: str, media: str) -> Response:
-        held = self._held(request)
-        wanted = await asked(request, messages.Drawing)
-        content = await run_in_threadpool(pictures.as_file, held, wanted, kind)
+        content = await run_in_threadpool(sharing.outline_file, held, wanted, kind)
         return attachment(content, media, f"{held.id}.{kind}")
 
 

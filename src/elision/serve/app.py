@@ -13,7 +13,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import WebSocketRoute
 
 import elision as el
-from elision.serve import outlines, pictures
+from elision.serve import outlines
 from elision.serve.api import JSON, REFUSALS, Api
 from elision.serve.corpus_api import CorpusApi
 from elision.serve.guard import Guard
@@ -42,7 +42,7 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     routes = [*Api(shelf).routes(), *CorpusApi(shelf, jobs).routes()]
     sockets = Sockets(shelf)
     described = msgspec.json.encode(document(routes, el.__version__))
-    drawings = (pictures.style() + outlines.style()).encode()
+    drawings = outlines.style().encode()
     html, files = _page(), {path.name: path.read_bytes() for path in STATIC.iterdir()}
 
     async def page(_request: Request) -> Response:

@@ -178,9 +178,8 @@ def _warm_up(shelf: Shelf) -> None:
     """Ask each script once, so that compiled code is loaded before the first person asks."""
     for held in shelf:
         told: list[str | None] = [*held.script.events[:1], None]
-        page.restore.restore(held, page.messages.Asking(told, finished=True, path=True))
+        page.restore.restore(held, page.messages.Asking(told, finished=True))
         page.outlines.outlined(held)
-        page.pictures.small(held)
         held.sentence("warm up")
 
 

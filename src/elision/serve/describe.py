@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from elision.serve import messages
 from elision.serve.examples import examples
 from elision.serve.outlines import happens
-from elision.show.flow import flow
-from elision.show.words import cleaned
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from elision.serve.shelf import Held
     from elision.values.outline import Outline
-    from elision.values.script import Script
 
 MOST_EVENTS = 5000
-MOST_WAYS = 60
-"""Events of the list, and edges or events of a state, that are shown at most."""
-
-RAREST_WAY = 1e-4
+"""Events of the list."""
 
 FEW = 30
 """Tellings of which the page says that they are few."""
@@ -36,8 +26,6 @@ def listed(held: Held) -> messages.Listed:
     return messages.Listed(
         id=held.id,
         name=held.name,
-        states=script.size - 2,
-        edges=len(script.parameters.source),
         events=len(script.events),
         narratives=narratives if isinstance(narratives, int) else None,
         sentences=held.hears_sentences,
@@ -48,64 +36,25 @@ def listed(held: Held) -> messages.Listed:
 
 
 def details(held: Held) -> messages.Details:
-    """Return all states with their events and edges, and examples to begin with.
+    """Return what is known of a script, and examples to begin with.
 
     Examples
     --------
     >>> import elision as el
     >>> from elision.serve.shelf import Held
     >>> found = details(Held("door", "door", el.examples.doorbell()))
-    >>> found.states[3].name, [found.states[way.state].name for way in found.states[3].after]
-    ('look through peephole', ['open door'])
+    >>> found.summary
+    '10 steps. People do about 7 of them and mention 5.'
     """
-    script = held.script
-    flows = flow(script)
-    passages = script.transition * flows.visits[:, None]
-    states = [
-        messages.State(
-            state=k,
-            name=cleaned(script.states[k]),
-            chance=float(flows.chance[k]),
-            elision=float(script.elision[k]),
-            events=_events(script, k),
-            before=_ways(_shares(passages[:, k]), passages[:, k]),
-            after=_ways(script.transition[k], passages[k]),
-        )
-        for k in range(script.size)
-    ]
     return messages.Details(
         id=held.id,
         name=held.name,
-        summary=_summary(script.outline()),
+        summary=_summary(held.script.outline()),
         sentences=held.hears_sentences,
-        states=states,
         events=list(held.script.events[:MOST_EVENTS]),
         examples=examples(held),
         source=held.source,
     )
-
-
-def _events(script: Script, state: int) -> list[messages.Answer]:
-    chances = script.emission[state]
-    order = np.argsort(-chances, kind="stable")[:MOST_WAYS].tolist()
-    return [messages.Answer(script.events[o], float(chances[o])) for o in order if chances[o] > 0]
-
-
-def _ways(probability: NDArray[np.float64], passages: NDArray[np.float64]) -> list[messages.Way]:
-    """Edges, the most used first, without those that hardly any course takes."""
-    order = np.argsort(-passages, kind="stable")[:MOST_WAYS].tolist()
-    least = min(RAREST_WAY, float(passages.max(initial=0.0)))
-    return [
-        messages.Way(k, float(probability[k]), float(passages[k]))
-        for k in order
-        if probability[k] > 0 and passages[k] >= least
-    ]
-
-
-def _shares(passages: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of all that come to a state, the share that comes from each other one."""
-    total = float(passages.sum())
-    return passages / total if total > 0 else passages
 
 
 def _summary(outline: Outline) -> str:

@@ -16,7 +16,6 @@ Telling: TypeAlias = Annotated[list[Line | None], Meta(max_length=MOST_LINES)]
 
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=1000)]
-Direction: TypeAlias = Literal["LR", "TB"]
 Theme: TypeAlias = Literal["auto", "light", "dark"]
 ItemKind: TypeAlias = Literal["event", "sentence", "denied", "gap", "unknown", "writing"]
 LineKind: TypeAlias = Literal["event", "sentence", "denied", "gap", "unknown", "writing", "blank"]
@@ -33,7 +32,6 @@ class Asking(Struct, forbid_unknown_fields=True):
     finished: bool = False
     writing: Annotated[int, Meta(ge=0, le=MOST_LINES)] | None = None
     top: Count = 5
-    path: bool = False
 
 
 class Sharing(Struct, forbid_unknown_fields=True):
@@ -59,15 +57,6 @@ class Identifying(Struct, forbid_unknown_fields=True):
     telling: Telling
 
 
-class Drawing(Struct, forbid_unknown_fields=True):
-    """How a script is to be drawn; without ``min_share`` as much is shown as one can read."""
-
-    telling: Telling = []
-    min_share: Share | None = None
-    direction: Direction = "LR"
-    theme: Theme = "auto"
-
-
 class Follow(Struct, forbid_unknown_fields=True):
     """What is said to a follower: something to tell, to take it back, or that this was all."""
 
@@ -87,8 +76,6 @@ class Listed(Struct):
 
     id: str
     name: str
-    states: int
-    edges: int
     events: int
     narratives: int | None
     sentences: bool
@@ -110,26 +97,6 @@ class Answer(Struct):
     probability: float
 
 
-class Way(Struct):
-    """An edge to or from a state, and how often a course takes it."""
-
-    state: int
-    probability: float
-    flow: float
-
-
-class State(Struct):
-    """All about a state: what it tells, how often it is passed and stays silent, its edges."""
-
-    state: int
-    name: str
-    chance: float
-    elision: float
-    events: list[Answer]
-    before: list[Way]
-    after: list[Way]
-
-
 class Example(Struct):
     """A telling to begin with."""
 
@@ -144,7 +111,6 @@ class Details(Struct):
     name: str
     summary: str
     sentences: bool
-    states: list[State]
     events: list[str]
     examples: list[Example]
     source: str = ""
@@ -217,34 +183,11 @@ class Verdict(Struct):
     summary: str
 
 
-class Passed(Struct):
-    """A state on the path: told an event, filled a gap or stayed silent."""
-
-    state: int
-    part: Literal["told", "filled", "silent"]
-
-
-class Path(Struct):
-    """The most probable path through the script."""
-
-    states: list[Passed]
-    edges: list[tuple[int, int]]
-
-
-class Drawn(Struct):
-    """A drawing for the page. ``min_share`` is what was used: more than asked if too much came."""
-
-    svg: str
-    min_share: float
-    hidden_states: int
-    hidden_edges: int
-
-
 class Restored(Struct):
     """A telling restored: the one answer that text and outline are shown from.
 
     ``gaps[i]`` comes before ``lines[i]``, the last one after all. ``judged`` is null until the
-    telling is finished, ``path`` unless it was asked for.
+    telling is finished.
     """
 
     lines: list[ToldLine]
@@ -253,8 +196,6 @@ class Restored(Struct):
     next: list[Answer]
     ended: float
     judged: Verdict | None
-    path: Path | None
-    note: str
 
 
 class StepInfo(Struct):

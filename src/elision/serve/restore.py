@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,20 +21,17 @@ from elision.serve import messages
 from elision.serve.lines import denied_events, fitting_nowhere, understood, worded
 from elision.serve.nearest import Nearest
 from elision.serve.verdict import judged
-from elision.show.overlay import states_telling
 from elision.values.observations import HeardSentence
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from elision.ask.align import Aligned
     from elision.ask.restoring import LeftOut
     from elision.serve.lines import Said
     from elision.serve.messages import LineKind
     from elision.serve.shelf import Held
     from elision.values.observations import Observation
-    from elision.values.script import Script
 
 CLEAR = 0.9
 """Share of its likeliest event above which a sentence is not called vague."""
@@ -100,8 +96,6 @@ def restore(held: Held, asking: messages.Asking) -> messages.Restored:
         next=following,
         ended=ended,
         judged=judged(held.script, said, names, steps, lines, gaps, now) if finished else None,
-        path=_path(held.script, names, denied) if asking.path else None,
-        note="",
     )
 
 
@@ -240,7 +234,7 @@ def _steps(
     return found
 
 
-# --- what comes next, and through which states it goes ------------------------------------------
+# --- what comes next -----------------------------------------------------------------------------
 
 
 def _next(
@@ -255,35 +249,3 @@ def _next(
     events = [(held.script.events[o], float(chances[o])) for o in order]
     found = [messages.Answer(event, chance) for event, chance in events if event not in denied]
     return found[:top], float(chances[-1])
-
-
-def _path(script: Script, names: Sequence[str | None], denied: Collection[str]) -> messages.Path:
-    """The states and edges of the most probable path."""
-    try:
-        aside = set(script.align([*names]).spurious)
-        kept = [name for index, name in enumerate(names) if index not in aside]
-        aligned = script.align(kept) if kept else None
-    except InputError:
-        aligned = None
-    return messages.Path([], []) if aligned is None else _passed(script, kept, aligned, denied)
-
-
-def _passed(
-    script: Script, told: Sequence[str | None], aligned: Aligned, denied: Collection[str]
-) -> messages.Path:
-    undone = states_telling(script, denied)
-    number = {name: k for k, name in enumerate(script.states)}
-    parts: dict[int, messages.Passed] = {}
-    states = [0]
-    for step in aligned.steps:
-        if step.state is None:
-            continue
-        state = number[step.state]
-        states.append(state)
-        if step.position is not None:
-            filled = told[step.position] is None
-            parts[state] = messages.Passed(state, "filled" if filled else "told")
-        elif state not in undone:
-            parts.setdefault(state, messages.Passed(state, "silent"))
-    states.append(script.size - 1)
-    return messages.Path([*parts.values()], [*dict.fromkeys(pairwise(states))])

@@ -1,8 +1,7 @@
-// What is to be said about one step of the outline, one state, or what leads from one to another.
+// What is to be said about one step of the outline, or what leads from one to another.
 
-import { byId, chance, make, named, percent, shareRow } from "./dom.js";
+import { byId, chance, make, named, percent } from "./dom.js";
 
-const LIKELY = 0.04;
 const MOST = 12;
 const HARDLY = 0.05; // a step less probable than this counts as not done
 
@@ -104,53 +103,6 @@ export function showBond(outline, before, after) {
   );
 }
 
-/** Show a state of a script; `onGo` is called with another state that was clicked. */
-export function showState(script, number, onGo) {
-  const state = script?.states[number];
-  if (!state) return showHint();
-  const last = script.states.length - 1;
-  const ends = { 0: "Where every course begins.", [last]: "Where every course ends." };
-  const passed = `Passed by ${percent(state.chance)} of courses`;
-  put(
-    make("h3", {}, named(state.name)),
-    make("p", {}, ends[number] ?? `${passed}; left unsaid in ${percent(state.elision)} of them.`),
-    ...part("What people say", said(state.events)),
-    ...part("Comes from", ways(script, state.before, onGo)),
-    ...part("Goes to", ways(script, state.after, onGo)),
-  );
-}
-
-/** Show the way from one state to another. */
-export function showWay(script, source, target) {
-  const [from, to] = [script.states[source], script.states[target]];
-  const after = from.after.find((way) => way.state === target);
-  const before = to.before.find((way) => way.state === source);
-  put(
-    make("h3", {}, named(from.name), " → ", named(to.name)),
-    make("p", {}, `Taken in ${percent(Math.min(1, after?.flow ?? before?.flow ?? 0))} of courses.`),
-    after ? make("p", {}, `${percent(after.probability)} of those at the first go on to the second.`) : "",
-    before ? make("p", {}, `${percent(before.probability)} of those at the second came from the first.`) : "",
-  );
-}
-
 function part(title, rows) {
   return rows.length ? [make("h4", {}, title), ...rows] : [];
-}
-
-/** The likeliest events, and the others where they are asked for. */
-function said(events) {
-  const shown = Math.max(1, events.filter((one) => one.probability >= LIKELY).length);
-  const rows = events.map((one) => shareRow(one.event, one.probability));
-  const rest = rows.slice(shown);
-  const title = `${rest.length} more`;
-  return rest.length
-    ? [...rows.slice(0, shown), make("details", {}, make("summary", {}, title), ...rest)]
-    : rows;
-}
-
-/** Edges as buttons; shares of all that leave, or come, sum to one. */
-function ways(script, edges, onGo) {
-  return edges
-    .slice(0, MOST)
-    .map((one) => shareRow(script.states[one.state].name, one.probability, () => onGo(one.state)));
 }

@@ -37,19 +37,11 @@ export function percent(share) {
   return `${Math.round(100 * share)}%`;
 }
 
+/** A number of things, in the singular if there is one. */
+export const counted = (number, thing) => `${number} ${thing}${number === 1 ? "" : "s"}`;
+
 /** A probability: nothing that was learned from tellings is quite sure. */
 export const chance = (share) => percent(Math.min(share, 0.999));
-
-/** A name, its share as a number and as a bar; a button if something is to happen. */
-export function shareRow(name, share, onclick) {
-  const row = [
-    named(name),
-    make("span", { class: "share" }, percent(share)),
-    make("meter", { value: share, max: 1, "aria-hidden": "true" }),
-  ];
-  if (!onclick) return make("div", { class: "row" }, ...row);
-  return make("button", { type: "button", onclick }, make("span", { class: "row" }, ...row));
-}
 
 /** The server's drawing as an element of this page. */
 export function drawn(svg) {

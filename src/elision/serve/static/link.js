@@ -3,20 +3,7 @@
 const PAUSE = 200; // milliseconds
 let waiting = null;
 
-const KEYS = [
-  "view",
-  "script",
-  "telling",
-  "done",
-  "say",
-  "states",
-  "min_share",
-  "step",
-  "state",
-  "search",
-  "box",
-  "rows",
-];
+const KEYS = ["view", "script", "telling", "done", "say", "step", "search", "box", "rows"];
 
 export function readLink() {
   clearTimeout(waiting);

@@ -5,8 +5,8 @@ import { announce, byId, chance, complain, cut, keep, make } from "./dom.js";
 import { isSaid, namedSteps } from "./ghosts.js";
 import { Learning } from "./learning.js";
 import { readLink, writeLink, writeSoon } from "./link.js";
+import { Outline, narrow } from "./outline.js";
 import { onUndoKey } from "./past.js";
-import { Pictures, narrow } from "./pictures.js";
 import { Player } from "./play.js";
 import { copyAddress, startSharing } from "./share.js";
 import { loadScripts, showScripts, showWhich } from "./shelf.js";
@@ -39,9 +39,9 @@ const telling = new Telling({
     clearTimeout(page.waiting);
     page.waiting = setTimeout(restore, PAUSE);
   },
-  onShow: () => pictures.mark(telling.answer, telling.threshold),
+  onShow: () => outline.mark(telling.answer, telling.threshold),
 });
-const pictures = new Pictures({ page, remember, attempt, onStates: () => restore() });
+const outline = new Outline({ page, remember, attempt });
 const player = new Player({ onFrame: showFrame, onEnd: endPlay });
 new Learning({
   onLearned: addLearned,
@@ -104,7 +104,7 @@ async function addLearned(id) {
 }
 
 function openScript(id, changes = {}) {
-  const anew = { step: "", state: "", search: "", box: "", min_share: "", rows: "" };
+  const anew = { step: "", search: "", box: "", rows: "" };
   turnTo({ view: "explore", script: id, ...anew, ...changes });
   return attempt(load);
 }
@@ -145,8 +145,8 @@ async function loadScript() {
     ),
     make("button", { type: "button", onclick: clear }, "Write your own"),
   );
-  await pictures.load();
-  telling.know(pictures.outline.steps, events, sentences);
+  await outline.load();
+  telling.know(outline.steps, events, sentences);
   announce("script-shown", page.script);
 }
 
@@ -163,7 +163,7 @@ async function bringBack() {
   if (page.isExample) telling.set(first.telling.join("\n"), { finished: true, anew: true });
   else telling.set(text, { finished: done === "1", anew: true });
   await restore();
-  await pictures.restore();
+  outline.restore();
   tellings.bringBack();
 }
 
@@ -202,7 +202,7 @@ async function restore() {
   const late = setTimeout(() => working(true), PATIENCE);
   await attempt(async () => {
     const { finished } = telling;
-    const question = { telling: page.lines(), finished, path: pictures.split };
+    const question = { telling: page.lines(), finished };
     const { writing } = telling;
     if (writing !== null && !page.rested && !finished) question.writing = writing;
     const found = await ask(`${scriptPath(page.script.id)}/restore`, question, signal);
@@ -236,7 +236,7 @@ function working(isAtWork) {
 
 function showAnswer(found) {
   telling.show(found);
-  pictures.mark(found, telling.threshold);
+  outline.mark(found, telling.threshold);
   byId("lines").dataset.for = telling.text;
   const told = found.lines.some((line) => line.heard.length);
   const button = byId("finish");
@@ -278,14 +278,14 @@ function showFrame(shown) {
     row.classList.toggle("played", at < shown);
     if (at < shown && at >= shown - 1) row.scrollIntoView({ block: "nearest" });
   }
-  pictures.mark(telling.answer, telling.threshold, shown);
+  outline.mark(telling.answer, telling.threshold, shown);
 }
 
 function endPlay() {
   byId("play").textContent = "Play";
   byId("lines").classList.remove("playing");
   for (const row of byId("lines").children) row.classList.remove("played");
-  pictures.mark(telling.answer, telling.threshold);
+  outline.mark(telling.answer, telling.threshold);
 }
 
 // --- files and links --------------------------------------------------------------------------
@@ -339,7 +339,7 @@ function listen() {
     remember({ say: threshold === 0.5 ? "" : threshold.toFixed(2) });
     telling.say(threshold);
     showLeast();
-    pictures.mark(telling.answer, threshold);
+    outline.mark(telling.answer, threshold);
   });
   narrow.addEventListener("change", () => page.script && attempt(reshape));
   window.addEventListener("popstate", () => {
@@ -350,9 +350,9 @@ function listen() {
 
 /** Draw for another shape of the window. */
 async function reshape() {
-  await pictures.load();
-  await pictures.restore();
-  pictures.mark(telling.answer, telling.threshold);
+  await outline.load();
+  outline.restore();
+  outline.mark(telling.answer, telling.threshold);
 }
 
 startTheme();

@@ -1,8 +1,7 @@
-// Share: a page or a picture of the restored telling, made by the server, kept as a file.
+// Share: a page of the restored telling, made by the server, kept as a file.
 
 import { askFile, scriptPath } from "./api.js";
 import { byId, keep } from "./dom.js";
-import { shownTheme } from "./theme.js";
 
 const LOCAL = /^(localhost|127\.|\[::1\])/; // addresses that mean another machine elsewhere
 
@@ -20,13 +19,12 @@ export async function copyAddress(button) {
 
 /** `current` says what is to be shared: the script, the lines, whether that is all, the threshold. */
 export function startSharing(attempt, current) {
-  for (const kind of ["html", "png"])
-    byId(`share-${kind}`).addEventListener("click", () =>
-      attempt(async () => {
-        const { script, telling, finished, threshold } = current();
-        const question = { telling, finished, min_probability: threshold, theme: kind === "png" ? shownTheme() : "auto" };
-        const made = await askFile(`${scriptPath(script)}/card.${kind}`, question);
-        keep(made, `${script}-telling.${kind}`);
-      }),
-    );
+  byId("share-html").addEventListener("click", () =>
+    attempt(async () => {
+      const { script, telling, finished, threshold } = current();
+      const question = { telling, finished, min_probability: threshold };
+      const made = await askFile(`${scriptPath(script)}/telling.html`, question);
+      keep(made, `${script}-telling.html`);
+    }),
+  );
 }

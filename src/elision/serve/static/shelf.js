@@ -1,13 +1,13 @@
 // The list of scripts, and which of them a telling is of.
 
 import { ask, get, scriptPath } from "./api.js";
-import { byId, drawn, make, named, percent } from "./dom.js";
+import { byId, counted, make, named, percent } from "./dom.js";
 
 export async function loadScripts() {
   return (await get("/api/scripts")).scripts;
 }
 
-/** Show all scripts with small drawings, the likeliest for the telling first. */
+/** Show all scripts, the likeliest for the telling first. */
 export async function showScripts(scripts, telling, onOpen) {
   const matches = await identify(scripts, telling);
   const share = new Map(matches.map((one) => [one.script, one.probability]));
@@ -19,30 +19,21 @@ export async function showScripts(scripts, telling, onOpen) {
     : "Each is what many tellings of one activity have in common.";
   byId("list").replaceChildren(
     ...order.map((script) =>
-      card(script, matches.length ? (share.get(script.id) ?? 0) : null, onOpen),
+      line(script, matches.length ? (share.get(script.id) ?? 0) : null, onOpen),
     ),
   );
 }
 
-function card(script, share, onOpen) {
-  const small = make("div", { class: "small" });
-  get(`${scriptPath(script.id)}/small`).then((found) => {
-    const svg = drawn(found.svg);
-    svg.setAttribute("aria-hidden", "true");
-    small.append(svg);
-    trim(svg);
-  });
+function line(script, share, onOpen) {
   const open = (event) => {
     event.preventDefault();
     onOpen(script.id);
   };
   const sizes = [
-    `${script.states} states`,
-    `${script.edges} edges`,
-    `${script.events} events`,
-    script.narratives === null ? null : `from ${script.narratives} tellings`,
+    counted(script.events, "event"),
+    script.narratives === null ? null : `from ${counted(script.narratives, "telling")}`,
     script.sentences ? "understands sentences" : null,
-    script.tellings ? `${script.tellings} tellings beside it` : null,
+    script.tellings ? `${counted(script.tellings, "telling")} beside it` : null,
     script.source || null,
   ].filter(Boolean);
   return make(
@@ -54,7 +45,6 @@ function card(script, share, onOpen) {
       named(script.name),
     ),
     share === null ? null : make("span", { class: "match" }, ` ${percent(share)}`),
-    small,
     make("p", { class: "hint" }, sizes.join(" · ")),
     make(
       "a",
@@ -62,16 +52,6 @@ function card(script, share, onOpen) {
       "Save as a file",
     ),
   );
-}
-
-/** Leave out what stands around the drawing: it is too small to be read here. */
-function trim(svg) {
-  const boxes = ["edges", "nodes"].map((name) => svg.querySelector(`.${name}`).getBBox());
-  const left = Math.min(...boxes.map((box) => box.x));
-  const top = Math.min(...boxes.map((box) => box.y));
-  const right = Math.max(...boxes.map((box) => box.x + box.width));
-  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-  svg.setAttribute("viewBox", `${left - 4} ${top - 4} ${right - left + 8} ${bottom - top + 8}`);
 }
 
 async function identify(scripts, telling, signal) {

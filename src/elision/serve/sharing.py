@@ -1,8 +1,7 @@
-"""A restored telling to share: one file that needs nothing else, as HTML or PNG."""
+"""A restored telling to share: a page of its own, or the outline with the telling laid on it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,20 +9,16 @@ from elision import show
 from elision.serve import messages
 from elision.serve.outlines import spoken
 from elision.serve.restore import restore
-from elision.show._boxes import Text, font
-from elision.show._outline_shapes import along, shifted
 from elision.show.outline_overlay import Laid
 from elision.show.outline_picture import laid_picture
 from elision.show.outline_svg import DARK, LIGHT, outline_svg
-from elision.show.words import cleaned, percent, wrapped
+from elision.show.words import cleaned, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.serve.shelf import Held
-    from elision.show._boxes import TextRole
     from elision.show.outline_overlay import State
-    from elision.show.outline_picture import OutlinePicture
     from elision.show.svg import Theme
     from elision.values.outline import Outline
 
@@ -33,10 +28,6 @@ WORDS = ((SURELY, 0.95, "and"), ("probably", 0.5, "and"), ("perhaps", 0.0, "or")
 """Words for steps that are so probable, and between the last two of them."""
 
 SUREST = 0.999
-MOST_LINES = 12
-"""Lines of a text in a picture: what is likely is not cut off."""
-
-MARGIN, LINE, INDENT = 20.0, 22.0, 26.0
 PALEST = 0.55
 
 
@@ -48,8 +39,8 @@ class Row(NamedTuple):
     is_denied: bool = False
 
 
-class Card(NamedTuple):
-    """What a card says."""
+class Restoration(NamedTuple):
+    """What there is to say about a telling."""
 
     title: str
     headline: str
@@ -58,7 +49,7 @@ class Card(NamedTuple):
     laid: Laid
 
 
-def card_of(held: Held, sharing: messages.Sharing) -> Card:
+def restoration(held: Held, sharing: messages.Sharing) -> Restoration:
     """Put together what there is to say about a telling.
 
     Examples
@@ -67,7 +58,7 @@ def card_of(held: Held, sharing: messages.Sharing) -> Card:
     >>> from elision.serve.shelf import Held
     >>> script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
     >>> door = Held("door", "Answering the door", script)
-    >>> card_of(door, messages.Sharing(["hear doorbell", "open door"])).headline
+    >>> restoration(door, messages.Sharing(["hear doorbell", "open door"])).headline
     '2 lines told, 4 steps left unsaid'
     """
     outline = held.script.outline()
@@ -81,7 +72,7 @@ def card_of(held: Held, sharing: messages.Sharing) -> Card:
     told = sum(row.unsaid is None and not row.is_denied for row in rows)
     denied = sum(row.is_denied for row in rows)
     unsaid = sum(not one.lines and one.unsaid >= sharing.min_probability for one in found.steps)
-    return Card(
+    return Restoration(
         cleaned(held.name),
         f"{_counted(told, 'line')} told, {_counted(unsaid, 'step')} left unsaid"
         + (f", {denied} said not to have happened" if denied else ""),
@@ -92,24 +83,24 @@ def card_of(held: Held, sharing: messages.Sharing) -> Card:
 
 
 def as_html(held: Held, sharing: messages.Sharing) -> bytes:
-    """The card as a page of its own: no script, nothing from elsewhere."""
-    card = card_of(held, sharing)
-    drawn = laid_picture(held.script.outline(), card.laid, "")
-    rows = "\n".join(map(_row, card.rows))
-    judged = f'<p class="verdict">{escape(card.verdict)}</p>' if card.verdict else ""
+    """The telling as a page of its own: no script, nothing from elsewhere."""
+    found = restoration(held, sharing)
+    drawn = laid_picture(held.script.outline(), found.laid, "")
+    rows = "\n".join(map(_row, found.rows))
+    judged = f'<p class="verdict">{escape(found.verdict)}</p>' if found.verdict else ""
     text = f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>{escape(card.title)}: {escape(card.headline)}</title>
+<title>{escape(found.title)}: {escape(found.headline)}</title>
 <style>{_style(sharing.theme)}</style>
 </head>
 <body>
 <main>
-<h1>{escape(card.title)}</h1>
-<p class="headline">{escape(card.headline)}</p>
+<h1>{escape(found.title)}</h1>
+<p class="headline">{escape(found.headline)}</p>
 <ol>
 {rows}
 </ol>
@@ -124,22 +115,6 @@ def as_html(held: Held, sharing: messages.Sharing) -> bytes:
     return text.encode()
 
 
-def as_png(held: Held, sharing: messages.Sharing) -> bytes:
-    """The card as a picture.
-
-    Raises
-    ------
-    InputError
-        If matplotlib, which PNG needs, is not installed.
-    """
-    card = card_of(held, sharing)
-    drawn = _headed(laid_picture(held.script.outline(), card.laid, ""), card)
-    theme: Theme = "dark" if sharing.theme == "dark" else "light"
-    return show.outline_raster.rendered_outline(
-        outline_svg(drawn, theme=theme), "png", dark=theme == "dark"
-    )
-
-
 def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
     """The outline with a telling laid over it, as an SVG or PNG file.
 
@@ -148,9 +123,9 @@ def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
     InputError
         If matplotlib, which PNG needs, is not installed.
     """
-    card = card_of(held, sharing)
-    laid = card.laid if card.rows else None
-    text = outline_svg(laid_picture(held.script.outline(), laid, card.title), theme=sharing.theme)
+    found = restoration(held, sharing)
+    laid = found.laid if found.rows else None
+    text = outline_svg(laid_picture(held.script.outline(), laid, found.title), theme=sharing.theme)
     if kind == "svg":
         return text.encode()
     return show.outline_raster.rendered_outline(text, kind, dark=sharing.theme == "dark")
@@ -255,54 +230,3 @@ figure {{ margin: 24px 0 8px; overflow-x: auto; }}
 figure svg {{ max-width: 100%; height: auto; }}
 figcaption, footer, .verdict {{ color: var(--soft); }}
 """
-
-
-# --- as a picture -----------------------------------------------------------------------------
-
-
-def _headed(picture: OutlinePicture, card: Card) -> OutlinePicture:
-    """The outline with the title and the telling above it."""
-    room = picture.width - 2 * MARGIN
-    texts: list[Text] = []
-    y = MARGIN
-
-    def write(text: str, role: TextRole, indent: float = 0.0) -> None:
-        nonlocal y
-        size, bold = font(role)
-        for line in wrapped(text, room - indent, size, bold=bold, lines=MOST_LINES):
-            y += max(LINE, size * 1.35)
-            texts.append(Text(MARGIN + indent, round(y - LINE / 3, 1), line, role))
-
-    write(card.title, "title")
-    write(card.headline, "caption")
-    y += LINE / 3
-    for row in card.rows:
-        told = row.unsaid is None
-        role: TextRole = "caption" if row.is_denied else "line" if told else "ghost"
-        write(row.text, role, 0.0 if told else INDENT)
-    y += LINE / 3
-    if card.verdict:
-        write(card.verdict, "caption")
-    below = moved(picture, y)
-    return replace(
-        below,
-        height=round(picture.height + y, 1),
-        title=card.title,
-        texts=(*texts, *below.texts),
-    )
-
-
-def moved(picture: OutlinePicture, down: float) -> OutlinePicture:
-    """The same picture, further down."""
-    return replace(
-        picture,
-        boxes=tuple(shifted(one, 0, down) for one in picture.boxes),
-        frames=tuple(shifted(one, 0, down) for one in picture.frames),
-        notes=tuple(shifted(one, 0, down) for one in picture.notes),
-        texts=tuple(shifted(one, 0, down) for one in picture.texts),
-        links=tuple(replace(one, curve=along(one.curve, 0, down)) for one in picture.links),
-        keys=tuple(
-            replace(one, y=round(one.y + down, 1), text=shifted(one.text, 0, down))
-            for one in picture.keys
-        ),
-    )
