@@ -1,27 +1,18 @@
-"""Doors of rooms, what `load` opens, and what one declaration makes of a question."""
+"""Doors of rooms, and what `load` opens."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
 import pytest
 
 import elision as el
 from elision import kernels
-from elision.ask import declared
-from elision.ask.declared import Answerers, Declared, Option
-from elision.cli import asking
-from elision.cli.app import app
-from elision.cli.entry import main
 from elision.cli.learning import Method
 from elision.files.envelope import Envelope
 from elision.learn.scores import SCORES, ScoreName
 from elision.pipeline.learning import METHODS
-from elision.values.script import Script
 
 TESTS = Path(__file__).parent
 LABELLED = [["ring", "open"], ["ring", "wait", "open"], ["ring", "open"]]
@@ -138,44 +129,6 @@ def test_what_is_sealed_is_opened_and_a_changed_byte_is_seen():
     assert ENVELOPE.opened(changed, "here", checksum=False)["a"] == 2
     with pytest.raises(el.ScriptError, match="expected at most 200"):
         ENVELOPE.sealed(text + " " * 200)
-
-
-@dataclass(frozen=True)
-class Longest:
-    word: str
-    letters: int
-
-    def __str__(self):
-        return f"{self.word}: {self.letters} letters"
-
-
-def test_one_declaration_makes_method_and_command(monkeypatch, capsys, tmp_path):
-    """As a new question would: a module that answers, and its entries in the table."""
-    module = ModuleType("elision.ask.longest")
-    module.longest = lambda script, told, *, unknown, more=0: Longest(
-        max(told, key=len), max(map(len, told)) + more
-    )
-    monkeypatch.setitem(sys.modules, "elision.ask.longest", module)
-    monkeypatch.setitem(declared.QUESTIONS, "longest", Answerers("longest:longest"))
-    option = Option("more", int, 0, "Letters to add.", minimum=0)
-    asked = Declared("longest", "telling", "Say which event is longest.", ("a",), (option,))
-    monkeypatch.setitem(declared.DECLARED, "longest", asked)
-    script = el.examples.doorbell()
-    told = ["open door", "hear doorbell"]
-    assert script.longest(told, unknown="error").letters == len("hear doorbell")
-    with pytest.raises(AttributeError, match="'Script' object has no attribute 'shortest'"):
-        script.shortest  # noqa: B018
-    script.save(tmp_path / "script.json")
-    commands = list(app.registered_commands)
-    monkeypatch.setattr(app, "registered_commands", commands)
-    app.command("longest")(asking._asks(asked))
-    arguments = ["elision", "longest", str(tmp_path / "script.json"), *told, "--more", "2"]
-    monkeypatch.setattr(sys, "argv", arguments)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code in (None, 0)
-    assert capsys.readouterr().out == "hear doorbell: 15 letters\n"
-    assert not hasattr(Script, "longest")
 
 
 def test_scores_name_the_formulas_of_the_kernels():

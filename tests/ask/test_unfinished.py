@@ -58,7 +58,7 @@ def test_align_names_few_of_what_a_telling_lacks():
 
 
 def test_other_questions_send_to_align_which_answers_or_says_why(strict):
-    with pytest.raises(el.InputError, match="align says which"):
+    with pytest.raises(el.InputError, match="score says which"):
         strict.between(["a", "b", "b", "c"])
     assert strict.align(["a", "b", "b", "c"]).spurious in {(1,), (2,)}
 

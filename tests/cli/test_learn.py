@@ -41,8 +41,7 @@ def test_the_demo(elision):
 COMMANDS = [
     *("demo", "learn", "pack", "events", "outline", "repair", "fill", "missing", "between", "next"),
     "follow",
-    *("score", "align", "order", "sample", "resolve", "posterior", "compare", "identify", "ask"),
-    *("draw", "export", "serve", "bench"),
+    *("score", "order", "sample", "compare", "identify", "draw", "export", "serve", "bench"),
 ]
 
 

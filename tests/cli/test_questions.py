@@ -84,14 +84,6 @@ QUESTIONS = {
     "between --ways 2": (TOLD, lambda s: s.between(TOLD, ways=2)),
     "next": ((*TOLD, "--steps", "3"), lambda s: s.next(TOLD, steps=3, top=5)),
     "next --top 1": ((), lambda s: s.next([], top=1)),
-    "align": (("walk to door", *TOLD), lambda s: s.align(["walk to door", *TOLD])),
-    "posterior": (TOLD, lambda s: s.posterior(TOLD)),
-    "resolve --candidate": (
-        ("greet visitor", "--candidate", "take parcel", "open door", "?", "say goodbye"),
-        lambda s: s.resolve(
-            ["open door", None, "say goodbye"], candidates=["greet visitor", "take parcel"], top=5
-        ),
-    ),
     "order": (("close door", *TOLD), lambda s: s.order(["close door", *TOLD], top=3)),
     "sample -n 4 --seed 3": ((), lambda s: s.sample(4, random_state=3)),
     "sample -n 2 --complete": (
@@ -175,15 +167,10 @@ def test_what_is_said_besides_numbers(shown):
     assert "the script cannot tell this; its most usual events are" in out
     out = shown("fill", "door.json", "hear doorbell", "close door", "--anywhere", "--top", "1")
     assert out.rstrip().endswith("before close door")
-    out = shown("align", "door.json", "walk to door", "hear doorbell", "close door")
-    assert "(no state tells it here)" in out
-    assert "(open door)" in out
     out = shown("next", "door.json", "close door", "--steps", "2")
     assert out.count("(nothing more)") == 2
     out = shown("sample", "door.json", "--length", "0")
     assert out == "(nothing)\n"
-    out = shown("resolve", "door.json", *asked(TELLING), "--top", "1")
-    assert "by itself 10%" in out
 
 
 def test_standard_input_and_unknown_events(shown, answered, refused):
@@ -208,13 +195,12 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
         (("fill", "no.json", "?"), "no.json: cannot be read: No such file"),
         (("fill", "log.jsonl", "?"), "log.jsonl"),
         (("between", "door.json", "close door", "hear doorbell"), "cannot tell this narrative"),
-        (("between", "door.json", "close door", "hear doorbell"), "elision align says which"),
+        (("between", "door.json", "close door", "hear doorbell"), "score says which"),
         (("compare", "door.json", "tea.json", "--on", "log.csv"), "(name it with --case)"),
         (("between", "door.json", "...", "?"), "item 1: between does not take a stretch"),
         (("score", "door.json", "open door", "...", "?"), "item 2: score does not take a stretch"),
         (("order", "door.json", "open door", "..."), "(leave it away: order takes only what is"),
         (("next", "door.json", "--steps", "100000"), "steps is 100000"),
-        (("resolve", "door.json", "open door"), "is ambiguous (put ? for what is vague)"),
         (("order", "door.json", "greet visitor", "take parcel"), "cannot tell these events"),
         (("sample", "door.json", "...", "--length", "3"), "both a length and a narrative"),
         (("score", "door.json"), "neither a telling nor --log"),
@@ -427,7 +413,7 @@ def test_names_cannot_steer_the_terminal(shown):
         {"start": {"a": 1}, "a": {"b": 1}, "b": {"end": 1}},
     )
     script.save("s.json")
-    for command in ("fill", "between", "next", "align", "posterior", "score", "order"):
+    for command in ("fill", "between", "next", "score", "order"):
         told = (hostile, "?") if command == "fill" else (hostile,)
         out = shown(command, "s.json", *told)
         assert "\x1b" not in out

@@ -310,7 +310,7 @@ def impossible() -> InputError:
     """Return the complaint about a narrative that the script cannot tell."""
     return InputError(
         "the script cannot tell this narrative in this order",
-        hint="check the order of its events: align says which of them fits nowhere",
+        hint="check the order of its events: score says which of them fits nowhere",
     )
 
 

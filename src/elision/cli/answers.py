@@ -1,14 +1,16 @@
-"""How answers about one telling are shown to people."""
+"""How answers are shown to people: about one telling, about fit, about several scripts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from elision.ask.declared import TOP
 from elision.ask.fill import Filling
 from elision.ask.heard import name_of
+from elision.ask.summaries import shown_share
+from elision.errors import counted
 from elision.terminal import (
     Line,
     Number,
@@ -23,26 +25,33 @@ from elision.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from elision.ask.align import Aligned
     from elision.ask.anywhere import Anywhere
     from elision.ask.between import Story
+    from elision.ask.compare import Comparison
     from elision.ask.following import Following
     from elision.ask.heard import Item
+    from elision.ask.identify import Candidate
     from elision.ask.joint import Course, Joint
     from elision.ask.missing import Omissions
     from elision.ask.order import Ordering
-    from elision.ask.posterior import StatePosterior
-    from elision.ask.resolve import Resolution
     from elision.ask.sample import Sampled
+    from elision.ask.score import Conformance, Flag
     from elision.ask.stretch import Stretch
+    from elision.ask.summaries import Summary
 
 LEAST_SHARE = 0.005
 """What would show as 0% is left out where nobody asked for a number of answers."""
 
-MOST_STATES = 3
-"""States that are shown for an event."""
+TOP = 5
+"""Answers that are shown where nobody asked for a number of them."""
+
+FULL_SURPRISE = 8.0
+"""Surprise with a full bar: an event of probability 1 in 3000."""
+
+MOST_DIFFERENCES = 20
+"""Differences of two outlines that are shown."""
 
 
 def show_telling(items: Sequence[Item]) -> None:
@@ -125,51 +134,13 @@ def show_following(found: Following) -> None:
     for number, step in enumerate(found.steps, start=1):
         if len(found.steps) > 1:
             out.print(f"step {number}")
-        asked = len(step.answers) > TOP.default  # somebody wants more than is usual
+        asked = len(step.answers) > TOP  # somebody wants more than is usual
         answers = [
             Line(one.event, one.probability)
             for one in step.answers
             if asked or one.probability >= LEAST_SHARE
         ]
         print_lines([*answers, Line("(nothing more)", step.ended)])
-
-
-def show_aligned(found: Aligned) -> None:
-    """Print the most probable path: who told what, and what was passed."""
-    table = make_table("told", "state", Number("certain"), "")
-    for step in found.steps:
-        if step.state is None:
-            table.add_row(cell(step.event or "", "red"), cell("(no state tells it here)", "red"))
-            continue
-        silent = step.event is None
-        table.add_row(
-            cell(step.event or ""),
-            cell(f"({step.state})", "dim") if silent else cell(step.state),
-            percent(step.certainty),
-            cell(bar(step.certainty), "cyan"),
-        )
-    out.print(table)
-    say(f"log-probability of this path {found.log_prob:.2f}")
-
-
-def show_posterior(found: StatePosterior) -> None:
-    """Print the likeliest states of each event, all paths weighed."""
-    for event, row in zip(found.events, found.told.tolist(), strict=True):
-        say(event, "bold")
-        ranked = sorted(zip(row, found.states, strict=True), key=lambda pair: -pair[0])
-        likely = [(share, state) for share, state in ranked[:MOST_STATES] if share >= LEAST_SHARE]
-        print_lines(Line(state, share) for share, state in likely)
-    say(f"log-probability {found.log_prob:.2f}")
-
-
-def show_resolutions(items: Sequence[Item], found: Sequence[Resolution]) -> None:
-    """Print what each ambiguous item stands for, by itself and in the light of the rest."""
-    for one in found:
-        say(name_of(items[one.position]), "bold")
-        print_lines(
-            Line(candidate.event, candidate.probability, note=f"by itself {candidate.weight:.0%}")
-            for candidate in one.candidates
-        )
 
 
 def show_ordering(found: Ordering) -> None:
@@ -207,21 +178,102 @@ def show_stories(found: Sequence[Sampled]) -> None:
             out.print("(nothing)")
 
 
-_SHOWN: dict[str, Callable[[Any], None]] = {
-    "between": show_story,
-    "missing": show_omissions,
-    "next": show_following,
-    "align": show_aligned,
-    "posterior": show_posterior,
-    "order": show_ordering,
-}
+def show_conformance(found: Conformance) -> None:
+    """Print a telling event by event, with surprises and what is odd."""
+    table = make_table("event", Number("surprise"), "", "odd")
+    for place, event in enumerate((*found.told, None)):
+        for flag in found.flags:
+            if flag.kind == "skipped" and flag.position == place:
+                table.add_row(cell(f"    ({flag.event})", "dim"), "", "", cell(flag.note, "red"))
+        if event is not None:
+            notes = [flag for flag in found.flags if _is_about(flag, place)]
+            surprise = found.surprises[place]
+            shown = "-" if surprise is None else f"{surprise:.1f}"
+            length = 0.0 if surprise is None else surprise / FULL_SURPRISE
+            note = "; ".join(flag.note for flag in notes)
+            table.add_row(cell(event), shown, cell(bar(length), "cyan"), cell(note, "red"))
+    out.print(table)
+    text = f"{found.verdict}fitness {found.fitness:.2f}, log-probability {_number(found.log_prob)}"
+    say(f"{text}{found.rarity}, oddness {found.oddness:.1f}{found.lacking}")
 
 
-def show(question: str, items: Sequence[Item], found: Any) -> None:
-    """Print the answer to a question; one that has no form of its own as it prints itself."""
-    if question == "resolve":
-        show_resolutions(items, found)
-    elif question in _SHOWN:
-        _SHOWN[question](found)
-    else:
-        say(str(found))
+def _is_about(flag: Flag, place: int) -> bool:
+    return flag.kind != "skipped" and flag.position == place
+
+
+def show_conformances(found: Sequence[tuple[str, Conformance]], *, odd: int, of: int) -> None:
+    """Print a table of tellings by name, and how many of all are flagged."""
+    numbers = [Number(name) for name in ("events", "fitness", "p-value", "oddness")]
+    table = make_table("telling", *numbers, "odd")
+    for name, one in found:
+        table.add_row(
+            cell(name),
+            str(len(one.told)),
+            f"{one.fitness:.2f}",
+            "-" if one.p_value is None else shown_share(one.p_value),
+            f"{one.oddness:.1f}",
+            cell("; ".join(map(str, one.flags)), "red"),
+        )
+    if found:
+        out.print(table)
+    out.print(f"{odd} of {counted(of, 'telling')} odd")
+
+
+def show_summary(found: Summary) -> None:
+    """Print a log summed up."""
+    words = ("step", "variant", "odd", "flags")
+    heads = [name.replace("_", " ") for name in found.columns]
+    table = make_table(
+        *(head if head in words else Number(head) for head in heads),
+    )
+    for row in found.shown():
+        table.add_row(*(cell(value) for value in row))
+    out.print(table)
+
+
+def show_comparison(found: Comparison, first: str, second: str) -> None:
+    """Print how far two scripts are apart, and in what they differ."""
+    alike = found.jensen_shannon
+    say(f"first   {first}")
+    say(f"second  {second}")
+    share, error = alike.value / math.log(2), alike.error / math.log(2)
+    print_lines([Line("apart (Jensen-Shannon)", share, f"give or take {error:.0%}")], indent=0)
+    for which, other, value, lost in (
+        ("first", "second", found.from_first, found.impossible[0]),
+        ("second", "first", found.from_second, found.impossible[1]),
+    ):
+        text = f"Kullback-Leibler divergence over tellings of the {which}: {value}"
+        say(text + (f"; the {other} cannot tell {lost:.0%} of them" if lost else ""))
+    if found.on_data is not None:
+        say(str(found.on_data))
+        say(f"first less second: {found.on_data.difference}")
+    if found.hint:
+        say(found.hint)
+    if not found.differences:
+        say("the outlines are the same")
+        return
+    out.print()
+    table = make_table("steps", "first", "second", "")
+    for one in found.differences[:MOST_DIFFERENCES]:
+        length = cell(bar(one.size), "cyan")
+        table.add_row(cell(", ".join(one.steps)), cell(one.first), cell(one.second), length)
+    out.print(table)
+    more = len(found.differences) - MOST_DIFFERENCES
+    if more > 0:
+        say(f"... and {more} more (--json has all)")
+
+
+def show_identification(found: Sequence[Candidate]) -> None:
+    """Print which scripts a telling may be of."""
+    print_lines(
+        (
+            Line("(none of these)" if one.name is None else one.name, one.probability)
+            for place, one in enumerate(found)
+            if one.probability >= LEAST_SHARE or not place
+        ),
+        indent=0,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if math.isfinite(value) else "impossible"

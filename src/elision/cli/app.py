@@ -31,20 +31,8 @@ LARGEST_SEED = 2**32 - 1
 
 ORDER = (
     *("demo", "learn", "pack", "events", "outline", "repair"),
-    *(
-        "fill",
-        "missing",
-        "between",
-        "next",
-        "follow",
-        "score",
-        "align",
-        "order",
-        "sample",
-        "resolve",
-        "posterior",
-    ),
-    *("compare", "identify", "ask", "draw", "export", "serve", "bench"),
+    *("fill", "missing", "between", "next", "follow", "score", "order", "sample"),
+    *("compare", "identify", "draw", "export", "serve", "bench"),
 )
 """Commands by use, as help lists them."""
 
@@ -281,7 +269,6 @@ _WORDINGS = {
         "turn sentences into events first: elision events"
     ),
     "load(..., checksum=False) reads": "in Python, elision.load(..., checksum=False) reads",
-    "align says which": "elision align says which",
 }
 """What hints say of Python, and how it is said of the command line."""
 

@@ -1,14 +1,12 @@
-"""Questions about one telling: what is missing, what comes next, who told what."""
+"""Questions about one telling: what is missing, what was left unsaid, what comes next."""
 
 from __future__ import annotations
 
-from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
-from elision import cli
-from elision.ask.declared import DECLARED
+from elision.cli import answers
 from elision.cli.app import (
     AsJson,
     Gaps,
@@ -26,12 +24,6 @@ from elision.cli.app import (
     unknown,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from elision.ask.declared import Declared
-
 Top = Annotated[int, typer.Option(help="How many answers.", min=1)]
 Exclude = Annotated[list[str] | None, typer.Option(help="Not this event; may be given again.")]
 
@@ -47,7 +39,7 @@ def fill(
         bool, typer.Option("--anywhere", help="One event is missing, and it is not known where.")
     ] = False,
     exclude: Exclude = None,
-    top: Top = 5,
+    top: Top = answers.TOP,
     ignore_unknown: IgnoreUnknown = False,
     as_json: AsJson = False,
 ) -> None:
@@ -62,79 +54,107 @@ def fill(
         items, top=top, exclude=exclude or (), unknown=unknown(ignore_unknown), **ways
     )
     if not as_json:
-        cli.answers.show_telling(items)
+        answers.show_telling(items)
     show_heard(asked, items, as_json=as_json)
-    show: Any = cli.answers.show_fillings
+    show: Any = answers.show_fillings
     if joint or anywhere:
-        show = cli.answers.show_joint if joint else cli.answers.show_anywhere
+        show = answers.show_joint if joint else answers.show_anywhere
     reply(found, show, as_json=as_json)
 
 
-_TELLINGS: dict[str, Any] = {
-    "telling": Telling,
-    "unfinished": Telling,
-    "gaps": Gaps,
-    "beginning": Annotated[
+@app.command()
+def between(
+    script: ScriptFile,
+    telling: Telling,
+    min_probability: Annotated[
+        float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
+    ] = 0.05,
+    ways: Annotated[
+        int, typer.Option(help="Also so many of the likeliest silent ways a gap.", min=0)
+    ] = 0,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what probably happened unsaid in each gap of a telling.
+
+    A telling that ends in `...` is not finished: what comes after is still to come.
+
+    Example: `elision between doorbell.json "hear doorbell" "open door"`
+    """
+    asked, items = load(script), told_so_far(telling, "between")
+    found = asked.between(
+        items, min_probability=min_probability, ways=ways, unknown=unknown(ignore_unknown)
+    )
+    show_heard(asked, items, as_json=as_json)
+    reply(found, answers.show_story, as_json=as_json)
+
+
+@app.command()
+def missing(
+    script: ScriptFile,
+    telling: Telling,
+    min_probability: Annotated[
+        float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
+    ] = 0.2,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say which events are probably missing from a record, and where.
+
+    That is what would stand in it, had nothing been removed; `between` says what happened. A
+    record that ends in `...` is not finished: nothing is missing after it.
+
+    Example: `elision missing doorbell.json "hear doorbell" "open door"`
+    """
+    asked, items = load(script), told_so_far(telling, "missing")
+    found = asked.missing(items, min_probability=min_probability, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
+    reply(found, answers.show_omissions, as_json=as_json)
+
+
+@app.command("next")
+def next_(
+    script: ScriptFile,
+    telling: Annotated[
         list[str] | None,
         typer.Argument(help="The beginning: events or sentences in order, ? and ... as in fill."),
-    ],
-    "events": Annotated[
+    ] = None,
+    steps: Annotated[int, typer.Option(help="How many events ahead.", min=1)] = 1,
+    top: Top = answers.TOP,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is told next, and whether anything is.
+
+    Example: `elision next doorbell.json "hear doorbell" "open door"`
+    """
+    asked, items = load(script), told(telling or [])
+    found = asked.next(items, steps=steps, top=top, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
+    reply(found, answers.show_following, as_json=as_json)
+
+
+@app.command()
+def order(
+    script: ScriptFile,
+    events: Annotated[
         list[str], typer.Argument(help="Events or sentences in any order; - for standard input.")
     ],
-}
+    top: Annotated[int, typer.Option(help="How many of the most probable orders.", min=1)] = 3,
+    beam: Annotated[
+        int, typer.Option(help="Beginnings to follow where there are very many orders.", min=1)
+    ] = 100,
+    ignore_unknown: IgnoreUnknown = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put events into the order in which they probably happened.
 
-
-def _items(question: Declared, telling: list[str]) -> Any:
-    if question.takes == "beginning":
-        return told(telling)
-    return (told_so_far if question.takes == "unfinished" else told_events)(telling, question.name)
-
-
-def _asks(question: Declared) -> Callable[..., None]:
-    """Make the command of a question."""
-
-    def run(script: Path, telling: list[str] | None, **given: Any) -> None:
-        ignore_unknown, as_json = given.pop("ignore_unknown"), given.pop("as_json")
-        asked, items = load(script), _items(question, telling or [])
-        ask = getattr(asked, question.name)
-        found = ask(items, unknown=unknown(ignore_unknown), **given)
-        if question.takes != "gaps":  # there the answer says what is heard
-            show_heard(asked, items, as_json=as_json)
-        reply(found, lambda found: cli.answers.show(question.name, items, found), as_json=as_json)
-
-    parameters: dict[str, tuple[Any, Any]] = {"script": (ScriptFile, Parameter.empty)}
-    first = None if question.takes == "beginning" else Parameter.empty
-    parameters["events" if question.takes == "events" else "telling"] = (
-        _TELLINGS[question.takes],
-        first,
-    )
-    for one in question.options:
-        flag = one.name.removesuffix("s") if one.kind is list else one.name.replace("_", "-")
-        bounds = {"min": one.minimum, "max": one.maximum}
-        limits: dict[str, Any] = {} if one.kind is list else bounds
-        option = typer.Option(f"--{flag}", help=one.says, **limits)
-        parameters[one.name] = (Annotated[one.annotation, option], one.default)
-    parameters["ignore_unknown"] = (IgnoreUnknown, False)
-    parameters["as_json"] = (AsJson, False)
-
-    def command(**given: Any) -> None:
-        run(given.pop("script"), given.pop("events", None) or given.pop("telling", None), **given)
-
-    told_example = " ".join(one if one == "?" else f'"{one}"' for one in question.example)
-    example = f"Example: `elision {question.name} doorbell.json {told_example}`"
-    command.__doc__ = "\n\n".join(filter(None, [question.says, question.more, example]))
-    command.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
-    command.__signature__ = Signature(  # type: ignore[attr-defined]
-        [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, (kind, default) in parameters.items()
-        ]
-    )
-    return command
-
-
-for _question in DECLARED.values():
-    app.command(_question.name)(_asks(_question))
+    Example: `elision order doorbell.json "close door" "hear doorbell" "open door"`
+    """
+    asked, items = load(script), told_events(events, "order")
+    found = asked.order(items, top=top, beam=beam, unknown=unknown(ignore_unknown))
+    show_heard(asked, items, as_json=as_json)
+    reply(found, answers.show_ordering, as_json=as_json)
 
 
 @app.command()
@@ -164,6 +184,4 @@ def sample(
         complete=cast("Any", complete),
         unknown=unknown(ignore_unknown),
     )
-    reply(
-        found, cli.answers.show_stories if complete else cli.answers.show_tellings, as_json=as_json
-    )
+    reply(found, answers.show_stories if complete else answers.show_tellings, as_json=as_json)

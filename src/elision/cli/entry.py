@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from elision.cli import INTERRUPTED
 
 try:
-    import typer
+    from typer.exceptions import Abort, TyperException
 
     from elision.cli import (
         asking,
@@ -19,7 +19,6 @@ try:
         judging,
         learning,
         packing,
-        prompt,
         repairing,
         showing,
     )
@@ -30,23 +29,11 @@ try:
 except KeyboardInterrupt:  # all this takes half a second
     sys.exit(INTERRUPTED)
 
-COMMANDS = (
-    asking,
-    bench,
-    following,
-    judging,
-    learning,
-    packing,
-    prompt,
-    repairing,
-    showing,
-)
+COMMANDS = (asking, bench, following, judging, learning, packing, repairing, showing)
 """Modules that add their commands to ``app`` when they are loaded."""
 
-CONVERSATIONS = ("ask", "follow", "serve")
+CONVERSATIONS = ("follow", "serve")
 """Commands that hear Ctrl-C themselves, and may go on after it."""
-
-_UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
 
 
 def main() -> None:
@@ -61,9 +48,9 @@ def main() -> None:
         leave(status or 0)
     except ElisionError as error:
         _end(worded(error))
-    except _UsageError as error:
+    except TyperException as error:
         _end(_usage(error))
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, Abort):
         leave(INTERRUPTED)
     except MemoryError as error:
         _end(f"not enough memory: {error} (smaller batches may help: --batch-size)")
@@ -78,7 +65,7 @@ def _end(problem: str) -> NoReturn:
     sys.exit(2)
 
 
-def _usage(error: Any) -> str:
+def _usage(error: TyperException) -> str:
     """What typer would say in a box of several lines; nothing if it has shown its help."""
-    said = str(error.format_message())
-    return f"{said} (see {error.ctx.command_path} --help)" if said and error.ctx else said
+    said, context = error.format_message(), getattr(error, "ctx", None)
+    return f"{said} (see {context.command_path} --help)" if said and context else said

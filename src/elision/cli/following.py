@@ -13,21 +13,21 @@ import msgspec
 import typer
 
 from elision import ask, serve
-from elision.cli.app import app, load, worded
+from elision.cli.app import app, load, typed, worded
 from elision.cli.judging import library_of
-from elision.cli.prompt import PROMPT, line_editing, piped
 from elision.errors import InputError, counted, relocated
 from elision.serve.messages import Guess
 from elision.terminal import Line, complain, err, out, print_json, print_lines, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from elision.serve.following import Following, Known
     from elision.serve.messages import Activity, Now
     from elision.values.library import Library
     from elision.values.script import Script
 
+PROMPT = "> "
 TAKE_BACK = "undo"
 END = ("finish", "quit", "exit")
 MORE = "..."
@@ -89,7 +89,7 @@ def follow(
     conversation = _Conversation(following, as_json=as_json)
     if sys.stdin is not None and sys.stdin.isatty():
         _at_prompt(conversation, following)
-    elif not conversation.hold(() if sys.stdin is None else piped()):
+    elif not conversation.hold(() if sys.stdin is None else _piped()):
         raise typer.Exit(2)
 
 
@@ -213,7 +213,7 @@ def _at_prompt(conversation: _Conversation, following: Following) -> None:
         return [event for event in sorted(following.events) if event.casefold().startswith(sought)]
 
     conversation.greet()
-    with line_editing(completions, "followed"):
+    with _line_editing(completions):
         conversation.hold(_typed())
 
 
@@ -238,3 +238,31 @@ def _typed() -> Iterator[str]:
         except EOFError:
             out.print()
             return
+
+
+def _piped() -> Iterator[str]:
+    """Lines of standard input."""
+    try:
+        yield from map(typed, sys.stdin)
+    except UnicodeDecodeError as error:
+        raise InputError(f"no {error.encoding} text", where="standard input") from None
+
+
+@contextmanager
+def _line_editing(completions: Callable[[str], list[str]]) -> Iterator[None]:
+    """Completion at the prompt, where Python has readline."""
+    try:
+        import readline  # noqa: PLC0415 - not everywhere
+    except ImportError:
+        yield
+        return
+
+    def complete(typed: str, state: int) -> str | None:
+        found = completions(typed)
+        return found[state] if state < len(found) else None
+
+    readline.set_completer(complete)
+    readline.set_completer_delims("")
+    libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
+    yield

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from elision import ask, cli, files, values
+from elision import ask, files, values
 from elision._files import shown_path
+from elision.cli import answers
 from elision.cli.app import (
     AsJson,
     ScriptFile,
@@ -100,7 +101,7 @@ def score(
         items = told_so_far(telling or [], "score")
         found = loaded.score(items, false_alarms=false_alarms, samples=samples, random_state=seed)
         show_heard(loaded, items, as_json=as_json)
-        reply(found, cli.reports.show_conformance, as_json=as_json)
+        reply(found, answers.show_conformance, as_json=as_json)
         odd = bool(found.flags)
     else:
         corpus = read(
@@ -133,7 +134,7 @@ def _show_log(found: Conformances, *, as_csv: bool, as_json: bool, flagged: bool
     else:
         odd = sum(one.odd for one in found)
         named = [(row["id"] or str(row["telling"]), one) for row, one in listed]
-        cli.reports.show_conformances(named, odd=odd, of=len(found))
+        answers.show_conformances(named, odd=odd, of=len(found))
 
 
 def _show_summary(
@@ -147,7 +148,7 @@ def _show_summary(
     elif as_csv:
         _print_csv(summary.to_rows(), summary.columns)
     else:
-        cli.reports.show_summary(summary)
+        answers.show_summary(summary)
 
 
 def _print_csv(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
@@ -193,7 +194,7 @@ def compare(
         narratives = corpus.events
     found = load(script).compare(load(other), narratives, samples=samples, random_state=seed)
     names = (str(script), str(other))
-    reply(found, lambda found: cli.reports.show_comparison(found, *names), as_json=as_json)
+    reply(found, lambda found: answers.show_comparison(found, *names), as_json=as_json)
 
 
 class _Divided(TyperCommand):
@@ -245,7 +246,7 @@ def identify(
     found = library_of([Path(path) for path in paths]).identify(items, none_of_these=none_of_these)
     listed = found.candidates[:top]
     answer = {"best": found.best, "candidates": listed}
-    reply(answer, lambda _: cli.reports.show_identification(listed), as_json=as_json)
+    reply(answer, lambda _: answers.show_identification(listed), as_json=as_json)
     if found.best is None:
         raise typer.Exit(NONE_OF_THESE)
 

@@ -14,7 +14,7 @@ from rich.markup import escape
 import elision as el
 from elision import cli, pipeline, scale, text
 from elision._files import shown_path
-from elision.cli import INTERRUPTED
+from elision.cli import INTERRUPTED, answers
 from elision.cli import learn_options as options
 from elision.cli.app import (
     AsJson,
@@ -86,7 +86,7 @@ def demo(
     for line in str(script.outline()).splitlines():
         say(line)
     out.print("\nSomebody tells: " + ", ".join(given) + ". What happened unsaid?\n")
-    cli.answers.show_story(story)
+    answers.show_story(story)
     out.print("\nTo look at it and ask more:")
     if output is None:
         out.print("    elision demo -o doorbell.json")

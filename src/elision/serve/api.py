@@ -10,7 +10,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from elision.ask.declared import DECLARED
 from elision.errors import ElisionError, InputError
 from elision.serve import messages, questions, sharing
 from elision.serve.describe import details, listed
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from elision.ask.declared import Declared
     from elision.serve.shelf import Held, Shelf
 
 MOST_ASKED = 256 << 10
@@ -128,12 +126,12 @@ class Api:
             *(
                 (
                     f"ask/{name}",
-                    partial(self._question, question=question),
-                    question.says,
-                    questions.ASKS[name],
+                    partial(self._question, question=name),
+                    takes.__doc__ or "",
+                    takes,
                     questions.Answered,
                 )
-                for name, question in DECLARED.items()
+                for name, takes in questions.ASKS.items()
             ),
         ]
         for kind, media in (("svg", "image/svg+xml"), ("png", "image/png")):
@@ -190,9 +188,9 @@ class Api:
         """Fill gaps."""
         return reply(await self._answer(request, messages.Filling, fill))
 
-    async def _question(self, request: Request, *, question: Declared) -> Response:
+    async def _question(self, request: Request, *, question: str) -> Response:
         ask = partial(questions.answer, question=question)
-        return reply(await self._answer(request, questions.ASKS[question.name], ask))
+        return reply(await self._answer(request, questions.ASKS[question], ask))
 
     async def identify(self, request: Request) -> Response:
         """Say which script a telling is of."""

@@ -1,4 +1,4 @@
-"""Every declared question over HTTP: the same answers as in Python and on the command line."""
+"""Questions over HTTP: the same answers as in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -6,19 +6,62 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from elision.ask.declared import DECLARED
-from elision.serve.messages import Telling
+from elision.serve.messages import Telling  # noqa: TC001 - msgspec reads the annotations
 from elision.serve.shelf import LONGEST_SENTENCE
 from elision.terminal import plain
 
 if TYPE_CHECKING:
-    from elision.ask.declared import Declared, Option
     from elision.serve.shelf import Held
 
 GAP, STRETCH = "?", "..."
 
-MOST_ANSWERS = 1000
-"""Of a number that has no bound of its own, so that nobody asks for a day's work."""
+Count = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+"""How many answers: bounded, so that nobody asks for a day's work."""
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class Question(msgspec.Struct, forbid_unknown_fields=True):
+    """A question about a telling."""
+
+    telling: Telling
+    unknown: Literal["error", "ignore"] = "error"
+
+
+class Between(Question, forbid_unknown_fields=True):
+    """Say what probably happened unsaid in each gap of a telling."""
+
+    min_probability: Share = 0.05
+    ways: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+
+
+class Missing(Question, forbid_unknown_fields=True):
+    """Say which events are probably missing from a record, and where."""
+
+    min_probability: Share = 0.2
+
+
+class Next(Question, forbid_unknown_fields=True):
+    """Say what is told next, and whether anything is."""
+
+    steps: Count = 1
+    top: Count = 5
+
+
+class Order(Question, forbid_unknown_fields=True):
+    """Put events into the order in which they probably happened."""
+
+    top: Count = 3
+    beam: Count = 100
+
+
+ASKS: dict[str, type[Question]] = {
+    "between": Between,
+    "missing": Missing,
+    "next": Next,
+    "order": Order,
+}
+"""The message of each question, which a script has a method for."""
 
 
 class Answered(msgspec.Struct):
@@ -27,48 +70,14 @@ class Answered(msgspec.Struct):
     answer: Any
 
 
-def takes(question: Declared) -> type[msgspec.Struct]:
-    """Make the message that asks a question.
-
-    Examples
-    --------
-    >>> [field.name for field in msgspec.structs.fields(takes(DECLARED["next"]))]
-    ['telling', 'unknown', 'steps', 'top']
-    """
-    fields: list[Any] = [
-        ("telling", Telling),
-        ("unknown", Literal["error", "ignore"], "error"),
-        *((one.name, _kind(one), one.default) for one in question.options),
-    ]
-    return msgspec.defstruct(
-        f"Ask{question.name.capitalize()}",
-        fields,
-        module=__name__,
-        forbid_unknown_fields=True,
-        namespace={"__doc__": question.says},
-    )
-
-
-def _kind(option: Option) -> Any:
-    if option.kind is list:
-        return Telling | None
-    most = MOST_ANSWERS if option.maximum is None else option.maximum
-    return Annotated[option.kind, msgspec.Meta(ge=option.minimum, le=most)]
-
-
-def answer(held: Held, asking: Any, question: Declared) -> Answered:
+def answer(held: Held, asking: Any, question: str) -> Answered:
     """Ask a script."""
     given = {name: getattr(asking, name) for name in asking.__struct_fields__}
     items = [_item(line) for line in given.pop("telling")]
-    found = getattr(held.script, question.name)(items, **given)
-    return Answered(plain(found))
+    return Answered(plain(getattr(held.script, question)(items, **given)))
 
 
 def _item(line: str | None) -> Any:
     if line is None or line.strip() == GAP:
         return None
     return ... if line.strip() == STRETCH else line[:LONGEST_SENTENCE]
-
-
-ASKS = {name: takes(question) for name, question in DECLARED.items()}
-"""The message of each question."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from elision import ask, show
@@ -148,14 +147,6 @@ class Questions(ABC):
             raise InputError("both joint and anywhere, expected one of them")
         question = "joint" if joint else "anywhere" if anywhere else "fill"
         return self._ask(question, narrative, top=top, exclude=exclude, unknown=unknown)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            """Questions that are declared, and have no method of their own."""
-            if name in ask.declared.DECLARED:
-                return partial(self._ask, name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _ask(self, question: str, *arguments: Any, **options: Any) -> Any:
         """Put a question to whoever answers it."""

@@ -1,0 +1,5 @@
+"""``python -m elision``: the command line."""
+
+from elision.cli import main
+
+main()
