@@ -133,16 +133,12 @@ $(CHROMIUM): | $(WORDNET)
 	$(SUDO) apt-get update -qq
 	$(SUDO) apt-get install -y -qq chromium
 
-# Figures of docs/results.md: CORPORA are files for `elision bench`, LABELLED have gold events.
+# Tables as in docs/results.md of CORPORA, files of narratives; benchmarks/ has the other measurements.
 CORPORA ?= src/elision/data/tellings.jsonl
-LABELLED ?= src/elision/data/tellings.jsonl
 BENCH ?= --min-narratives 20
 
 results: $(VENV)/.installed-dev
-	mkdir -p build
-	$(BIN)/elision bench $(CORPORA) $(BENCH) -o build/results.json --html build/results.html
-	$(BIN)/python tools/results.py build/results.json --labelled $(LABELLED) > build/results.md
-	mv build/results.md docs/results.md
+	$(BIN)/elision bench $(CORPORA) $(BENCH)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

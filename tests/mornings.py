@@ -1,11 +1,8 @@
-"""Ten mornings, told in part, and cells of a benchmark: what the tests of `evaluate` share."""
+"""Ten mornings, told in part: what tests of benchmarks and baselines share."""
 
 from __future__ import annotations
 
-import json
-
 import elision as el
-from elision.evaluate import bench
 
 TEN = [
     ["wake", "wash", "dress", "leave"],
@@ -32,29 +29,3 @@ def put_back(task):
         tuple(task.events[next(answers)] if event is None else event for event in gap)
         for gap in task.gaps
     ]
-
-
-def cell_of(corpus, domain, method, seed, right, batch=None):
-    rank = [1] * right + [2] * (10 - right)
-    return bench.Cell(
-        corpus,
-        domain,
-        method,
-        batch,
-        seed,
-        9,
-        10,
-        0.1,
-        rank,
-        [0.5] * 10,
-        [0.6] * 10,
-        [1] * 10,
-        [3] * 10,
-    )
-
-
-def without_seconds(result):
-    return json.loads(
-        json.dumps(result),
-        object_hook=lambda one: {key: one[key] for key in one if key != "seconds"},
-    )

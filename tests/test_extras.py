@@ -50,7 +50,6 @@ def without(monkeypatch, extra):
         ("draw", ("draw", "script.json", "-o", "picture.pdf")),
         ("cluster", ("learn", "tellings.jsonl", "-o", "a.json", "--dask", "tcp://127.0.0.1:1")),
         ("cluster", ("repair", "log.csv", "-o", "a.csv", "--dask", "tcp://127.0.0.1:1")),
-        ("cluster", ("bench", "tellings.jsonl", "--dask", "tcp://127.0.0.1:1")),
         ("files", ("learn", "log.parquet", "-o", "a.json")),
         ("files", ("events", "log.parquet")),
         ("files", ("pack", "log.parquet", "-o", "packed")),

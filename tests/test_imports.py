@@ -22,7 +22,7 @@ PLANTED = {
     "ask/order.py": ("from elision.learn.em import Prior", "those below"),
     "learn/outline.py": ("from elision.ask.order import order", "measures by asking"),
     "values/script.py": ("from elision.ask.order import order", "those below"),
-    "learn/sem.py": ("from elision.evaluate.cloze import TASKS", "those below"),
+    "learn/sem.py": ("from elision.bench.tasks import TASKS", "those below"),
     "show/draw.py": ("from elision.serve.shelf import Shelf", "those below"),
     "values/library.py": ("from elision.terminal import out", "Only commands"),
     "repairing/gaps.py": ("from elision.values.telling import Chain", "Repairers stand beside"),

@@ -36,16 +36,6 @@ with _files.temporary_folder_in(Path.cwd()) as folder:
     _files.replace_folder(folder / "made", target, folder)
 """
 
-MEASURING = """
-import os, time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from elision.evaluate import workers
-if __name__ == "__main__":
-    with ProcessPoolExecutor(1, get_context("spawn"), workers.begin) as pool:
-        print(pool.submit(os.getpid).result(), flush=True)
-        time.sleep(60)
-"""
 SERVING = """
 import subprocess, sys
 worker = "import os, time; from elision.serve import worker; worker.end_with_server()"
@@ -83,9 +73,8 @@ def test_folders_of_processes_that_work_are_left_alone(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("working", [MEASURING, SERVING], ids=["bench", "serve"])
-def test_workers_of_a_process_that_was_killed_end(working):
-    command = [sys.executable, "-c", working]
+def test_workers_of_a_server_that_was_killed_end():
+    command = [sys.executable, "-c", SERVING]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         worker = int(process.stdout.readline())

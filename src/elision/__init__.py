@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         Frequency,
         LogisticGap,
         NGram,
-        SkipNaiveBayes,
     )
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.learner import ScriptLearner
@@ -68,7 +67,6 @@ else:
             "SEMHMM": "learn.sem",
             "Script": "values.script",
             "ScriptLearner": "learn.learner",
-            "SkipNaiveBayes": "learn.baselines",
             "StreamLearner": "learn.stream",
             "TellingModel": "values.telling",
             "fit_parameters": "learn.em",
@@ -112,7 +110,6 @@ __all__ = [
     "Script",
     "ScriptError",
     "ScriptLearner",
-    "SkipNaiveBayes",
     "StreamLearner",
     "TellingModel",
     "UnknownEventError",

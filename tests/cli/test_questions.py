@@ -441,7 +441,6 @@ def test_bars_on_a_terminal_without_blocks(shown, monkeypatch):
         (("learn", "t.jsonl", "--types", "s.csv", "-o", "s.csv"), "the types are in this file"),
         (("learn", "t.jsonl", "--follow", "-o", "t.jsonl"), "the narratives are in this file"),
         (("bench", "t.jsonl", "-o", "t.jsonl"), "t.jsonl: the narratives are in this file"),
-        (("bench", "t.jsonl", "--html", "t.jsonl"), "t.jsonl: the narratives are in this file"),
     ],
 )
 def test_nothing_that_is_read_is_written_over(refused, arguments, problem):

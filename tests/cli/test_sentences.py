@@ -132,29 +132,6 @@ def test_a_script_of_events_does_not_guess_at_sentences(tmp_path):
     assert "no gap" in str(without_gap.exception)
 
 
-def test_a_benchmark_writes_its_files(tmp_path):
-    path = tmp_path / "mornings.jsonl"
-    tellings = [["wake", "wash", "dress"], ["wake", "dress", "leave"], ["wake", "eat", "leave"]]
-    parts = [*el.Corpus.of(tellings * 8, domain="x"), *el.Corpus.of(tellings * 9, domain="y")]
-    el.Corpus(parts).to_jsonl(path)
-    shown = run(
-        "bench", str(path), "--methods", "Frequency", "--methods", "BMM", "--batch", "5",
-        "--task", "anywhere",
-        "--seeds", "1", "--min-narratives", "20", "--jobs", "1",
-        "-o", str(tmp_path / "r.json"), "--html", str(tmp_path / "r.html"),
-    )  # fmt: skip
-    assert "Frequency" in shown
-    result = json.loads((tmp_path / "r.json").read_text())
-    assert {row["method"] for row in result["summary"]} == {"Frequency", "BMM"}
-    assert result["protocol"]["tasks"] == ["one", "anywhere"]
-    assert shown.index("mornings") < shown.index("Other tasks")
-    assert "Top-1" not in shown  # of a single corpus, the first table has it
-    assert result["cells"][0]["seconds"] > 0
-    page = (tmp_path / "r.html").read_text()
-    assert page.lower().startswith("<!doctype html>")
-    assert not list(tmp_path.glob("*.cells"))
-
-
 def test_an_unknown_task_is_refused(tmp_path):
     path = tmp_path / "mornings.jsonl"
     el.Corpus.of([["wake", "wash"]] * 30).to_jsonl(path)
@@ -164,7 +141,7 @@ def test_an_unknown_task_is_refused(tmp_path):
 
 def test_raw_sentences_are_benchmarked_without_a_leak(sentences):
     """Types come from training sentences alone; a changed test sentence changes only itself."""
-    from elision.evaluate.cloze import make_text_task
+    from elision.bench.tasks import make_text_task
 
     part = el.read(sentences).domain(DOMAIN)
     one = make_text_task(part, 0, extractor=el.EventExtractor("wordnet"))

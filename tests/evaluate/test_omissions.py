@@ -95,7 +95,7 @@ def test_a_file(tmp_path, capsys):
     assert result["obligatory"] == 1
     rows = {row["method"]: row for row in result["methods"]}
     assert set(rows) == {
-        *("Frequency", "BidirectionalBigram", "SkipNaiveBayes", "LogisticGap"),
+        *("Frequency", "BidirectionalBigram", "LogisticGap"),
         *(f"{name}, {how}" for name in ("marginal", "default") for how in ("anywhere", "missing")),
         "default, unsaid",
     }

@@ -11,7 +11,6 @@ from functools import cache
 import numpy as np
 
 import elision as el
-from elision.evaluate import bench
 from elision.files.script import dumps, loads
 from elision.learn.checkpoint import Checkpoint
 from elision.learn.observe import BatchDone
@@ -239,23 +238,3 @@ def _take_packed(content):
 
 
 TARGETS["packed"] = _PackedTarget("packed", "bytes", cache(_joined), _take_packed, _repacked)
-
-
-# ---- cells of a measurement
-
-
-PLAN = bench.Plan(("a.jsonl",), ("frequency",), (2,), 1, 5, tasks=("one",))
-
-
-@cache
-def _cells():
-    path = folder() / "cells"
-    for seed in range(2):
-        cell = bench.Cell("a", "bell", "frequency", 2, seed, 3, 2, 0.1, [1], [0.5], [0.5], [3], [4])
-        bench._append(path, PLAN, bench.Unit("a", "bell", seed), [cell])
-    return [path.read_bytes()]
-
-
-@target("cells", "lines", _cells)
-def _take_cells(content):
-    return bench._kept(written("cells", content), PLAN)

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +20,6 @@ import commands
 import elision as el
 import scale_tasks
 from commands import files, write
-from elision.evaluate import bench
 from elision.learn import _telling_parts
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.telling import learn_telling
@@ -332,17 +330,6 @@ def test_a_log_is_repaired_with_the_same_bytes(elision, cluster, monkeypatch):
     assert heard == [{"advance": 1, "total": 2}] * 2
     assert Path("here.csv").read_bytes() == Path("there.csv").read_bytes()
     assert "elision:inserted" in Path("here.csv").read_text()
-
-
-def test_a_benchmark_measures_the_same(client, tmp_path):
-    path = str(write(tmp_path / "stories.jsonl", {"a": tellings(20), "b": tellings(20, seed=1)}))
-    plan = bench.Plan((path,), methods=("Frequency",), batches=(5,), seeds=2, min_narratives=10)
-    here, _ = bench.run(plan)
-    with el.on(client):
-        there, _ = bench.run(plan)
-    assert len(here) == len(there) > 3
-    for one, other in zip(here, there, strict=True):
-        assert replace(one, seconds=0.0) == replace(other, seconds=0.0)
 
 
 # At the end, because workers die

@@ -348,10 +348,3 @@ def test_types_are_measured_with_it(folder, capsys, tmp_path):
     assert "| mixed, encoder | " in capsys.readouterr().out
     assert measured.main([str(path), "--encoder", str(tmp_path)]) == 2
     assert "expected the folder of a sentence encoder" in capsys.readouterr().err
-
-
-def test_a_wrong_folder_is_said_before_anything_is_measured(refused, tmp_path):
-    path = tmp_path / "tellings.jsonl"
-    path.write_text('{"events": ["a", "b", "c"]}\n' * 20)
-    said = refused("bench", str(path), "--encoder", str(tmp_path), "--min-narratives", "5")
-    assert "expected the folder of a sentence encoder" in said

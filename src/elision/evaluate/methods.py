@@ -11,7 +11,6 @@ from elision.learn.baselines import (
     Frequency,
     LogisticGap,
     NGram,
-    SkipNaiveBayes,
 )
 from elision.learn.sem import BMM, BMMEM, SEMHMM
 from elision.pipeline.learning import DEFAULT, make_learner
@@ -25,7 +24,6 @@ BASELINES: dict[str, Any] = {
     "Frequency": Frequency,
     "Conditional": Conditional,
     "BidirectionalBigram": BidirectionalBigram,
-    "SkipNaiveBayes": SkipNaiveBayes,
     "LogisticGap": LogisticGap,
     "NGram": NGram,
 }

@@ -118,7 +118,7 @@ def scores(
     """
     events = given["events"]
     found: Scores = {}
-    for name in ("Frequency", "BidirectionalBigram", "SkipNaiveBayes", "LogisticGap"):
+    for name in ("Frequency", "BidirectionalBigram", "LogisticGap"):
         found[name] = methods.BASELINES[name](events=events).fit(train).predict_anywhere(asked)
     for name in methods.OWN:
         learner = make_learner(name, **given).fit(train)

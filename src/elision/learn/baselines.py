@@ -206,23 +206,6 @@ class BidirectionalBigram(Conditional):
         return np.asarray(total / total.sum())
 
 
-class SkipNaiveBayes(GapFiller):
-    """Naive Bayes on which events stand before and after the gap, and which do not."""
-
-    def __init__(self, *, events: Sequence[str] | None = None, pseudocount: float = 0.3) -> None:
-        super().__init__(events=events)
-        self.pseudocount = pseudocount
-
-    def _learn(self, narratives: list[tuple[int, ...]]) -> None:
-        self._absent, self._present = skip_counts(narratives, len(self.events_), self.pseudocount)
-
-    def _weigh(self, context: Context) -> NDArray[np.float64]:
-        value = self._absent.copy()
-        for side, told in zip(self._present, context[:2], strict=True):
-            value += side[:, list(set(told))].sum(axis=1)
-        return np.asarray(np.exp(value - value.max()))
-
-
 class LogisticGap(GapFiller):
     """Multinomial logistic regression on the events around the gap: the one to beat.
 
@@ -325,25 +308,3 @@ def bigrams(
         for first, second in zip((-1, *one), (*one, -1), strict=True):
             count[first, second] += 1
     return np.asarray(count / count.sum(axis=1, keepdims=True))
-
-
-def skip_counts(
-    narratives: list[tuple[int, ...]], events: int, pseudocount: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Log-weights of naive Bayes on the sets before and after a gap.
-
-    Returns
-    -------
-    absent, present
-        (events,) the weight of each event where nothing else is told; (2, events, events) what an
-        event told before or after it adds.
-    """
-    total = np.zeros(events)
-    sides = np.zeros((2, events, events))
-    for context, event in every_context(narratives):
-        total[event] += 1
-        for side, told in zip(sides, context[:2], strict=True):
-            side[event, list(set(told))] += 1
-    share = (sides + pseudocount) / (total[:, None] + 2 * pseudocount)
-    absent = np.log(total + pseudocount) + np.log1p(-share).sum(axis=(0, 2))
-    return np.asarray(absent), np.log(share) - np.log1p(-share)
