@@ -79,10 +79,8 @@ def report(
 
 
 def _cell_row(cell: Cell) -> Row:
-    row = asdict(cell)
-    for name in ("confidence", "right"):
-        del row[name]
-    return row | row.pop("figures")
+    kept = ("task", "corpus", "domain", "method", "batch", "seed", "n_train", "n_test", "seconds")
+    return {**{name: getattr(cell, name) for name in kept}, **cell.figures}
 
 
 def _grouped(cells: Iterable[Cell]) -> dict[Key, list[Cell]]:
@@ -277,8 +275,13 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> st
     lines = [[printable(one).replace("|", "\\|") for one in row] for row in (heads, *rows)]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
     rule = ["-" * width if k < texts else "-" * (width - 1) + ":" for k, width in enumerate(widths)]
-    left = [str.ljust if k < texts else str.rjust for k in range(len(widths))]
+    left = [k < texts for k in range(len(widths))]
     return "\n".join(
-        "| " + " | ".join(fill(*one) for fill, *one in zip(left, row, widths, strict=True)) + " |"
+        "| "
+        + " | ".join(
+            one.ljust(width) if at_left else one.rjust(width)
+            for one, width, at_left in zip(row, widths, left, strict=True)
+        )
+        + " |"
         for row in (lines[0], rule, *lines[1:])
     )
