@@ -48,7 +48,7 @@ def learn(kind: int, told: list[list[str]]) -> el.Script:
     if kind == 1:
         return el.SEMHMM(score="approx").fit(told).script_
     if kind == 2:
-        return el.StreamLearner().partial_fit(told).partial_fit(told).script_
+        return el.ScriptLearner().partial_fit(told).partial_fit(told).script_
     events = {one: None for telling in told for one in telling}
     states = {one: {one: 0.8, None: 0.2} for one in events}
     names = list(states)

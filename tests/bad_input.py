@@ -27,7 +27,6 @@ class Row(NamedTuple):
 READING = {
     "learn": ("learn", "FILE", "-o", "out.json"),
     "learn --method approx": ("learn", "FILE", "-o", "out.json", "--method", "approx"),
-    "learn --follow": ("learn", "-", "-o", "out.json", "--follow"),
     "pack": ("pack", "FILE", "-o", "packed"),
     "events": ("events", "FILE", "-o", "events.jsonl"),
     "repair": ("repair", "FILE", "-o", "repaired.jsonl"),
@@ -37,8 +36,7 @@ READING = {
     "bench": ("bench", "FILE", "--methods", "Frequency", "--min-narratives", "5", "--jobs", "1"),
 }
 ALL_READING = tuple(READING)
-BY_PATH = tuple(name for name in READING if name != "learn --follow")
-LEARNING = ("learn", "learn --method approx", "learn --follow", "pack")
+LEARNING = ("learn", "learn --method approx", "pack")
 REPAIRING = ("repair", "repair --script")
 DEFAULT = (*LEARNING, *REPAIRING, "score --log", "compare --on")
 NO_STEPS = "it has no steps (these are events already: elision learn takes them)"
@@ -70,8 +68,7 @@ NARRATIVES = {
 }
 FINE = ("one narrative", "one event", "identical narratives", "narratives that share no event")
 FILES = [
-    Row("an empty file", BY_PATH, REFUSED, "the file is empty (expected narratives)"),
-    Row("an empty file", ("learn --follow",), REFUSED, "there are no narratives in it"),
+    Row("an empty file", ALL_READING, REFUSED, "the file is empty (expected narratives)"),
     *(
         Row(what, DEFAULT, DONE)
         for what in (*FINE, "the same id twice", "events that the script does not know")
@@ -117,17 +114,13 @@ FILES = [
         REFUSED,
         "line 1, field 'events': events[1] is 1; expected a non-empty string",
     ),
-    *(
-        Row("a number for a narrative", where, REFUSED, "line 2: 3 is not a narrative; expected an")
-        for where in (BY_PATH, ("learn --follow",))
+    Row(
+        "a number for a narrative",
+        ALL_READING,
+        REFUSED,
+        "line 2: 3 is not a narrative; expected an",
     ),
     Row("sentences", ("learn", "learn --method approx", "events", "bench"), DONE),
-    Row(
-        "sentences",
-        ("learn --follow",),
-        REFUSED,
-        "a narrative of sentences came, expected one of events",
-    ),
     Row("sentences", ("pack",), REFUSED, "sentences cannot be packed, only events"),
     Row(
         "sentences",
@@ -136,18 +129,15 @@ FILES = [
         "it has no events (turn sentences into events first: elision events)",
     ),
     Row("sentences", ("score --log",), REFUSED, "only the sentences of the narrative are known"),
-    Row("bytes that are no text", BY_PATH, REFUSED, "line 1: byte 0xff is not utf-8 text"),
-    Row("bytes that are no text", ("learn --follow",), REFUSED, "line 1: not valid text"),
+    Row("bytes that are no text", ALL_READING, REFUSED, "line 1: byte 0xff is not utf-8 text"),
     Row("half a line", ALL_READING, REFUSED, "line 1: not valid JSON"),
 ]
-LEARNED_THE_REST = ("a number for a narrative", "learn --follow")
-"""A stream goes on after a bad line."""
 
 PLACES = [
-    Row("no such file", BY_PATH, REFUSED, "none.jsonl: there is no such file (check the path"),
+    Row("no such file", ALL_READING, REFUSED, "none.jsonl: there is no such file (check the path"),
     Row(
         "a directory for a file",
-        tuple(name for name in BY_PATH if not name.startswith("learn")),
+        tuple(name for name in ALL_READING if not name.startswith("learn")),
         REFUSED,
         "folder: this is a directory; expected a file (name one file in it)",
     ),
@@ -262,7 +252,6 @@ UNWRITABLE = {
 WRITING = {
     "demo": ("demo", "-o", "out.json"),
     "learn": ("learn", "good.jsonl", "-o", "out.json"),
-    "learn --follow": ("learn", "-", "-o", "out.json", "--follow"),
     "pack": ("pack", "good.jsonl", "-o", "out"),
     "events": ("events", "sentences.jsonl", "-o", "out.jsonl"),
     "repair": ("repair", "good.jsonl", "-o", "out.csv"),

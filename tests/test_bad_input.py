@@ -79,9 +79,8 @@ def test_narratives(elision, what):
     before = files()
     for where, arguments in READING.items():
         row = cells(bad_input.FILES)[what, where]
-        stdin = Path("in.jsonl").read_bytes() if where == "learn --follow" else b""
-        check(elision(*filled(arguments, FILE="in.jsonl"), stdin=stdin), row)
-        if row.status == bad_input.REFUSED and (what, where) != bad_input.LEARNED_THE_REST:
+        check(elision(*filled(arguments, FILE="in.jsonl")), row)
+        if row.status == bad_input.REFUSED:
             assert files() == before, (what, where)
         for name in set(files()) - set(before):
             if Path(name).is_file():
@@ -228,7 +227,6 @@ CALLS = {
     "read": el.read,
     "ScriptLearner": learned(el.ScriptLearner),
     "SEMHMM": learned(lambda: el.SEMHMM(score="approx")),
-    "StreamLearner": lambda narratives: el.StreamLearner().partial_fit(narratives),
     "repair": el.repair,
     "EventExtractor": lambda narratives: el.EventExtractor(vectors=False).fit(narratives),
     "conform": lambda narratives: el.examples.doorbell().conform(narratives, samples=0),
@@ -277,8 +275,6 @@ BAD_OPTIONS = [
     *(lambda v=v: el.repair([["a"]], threshold=v) for v in (0, -1, math.nan, 2)),
     *(lambda v=v: el.SEMHMM(state_cost=v).fit([["a"]]) for v in (-1, math.nan, math.inf)),
     *(lambda v=v: el.SEMHMM(batch_size=v).fit([["a"]]) for v in (0, -1, 0.5)),
-    *(lambda v=v: el.StreamLearner(half_life=v).partial_fit([["a"]]) for v in (0, -1, math.nan)),
-    *(lambda v=v: el.StreamLearner(capacity=v).partial_fit([["a"]]) for v in (0, -1, 0.5)),
 ]
 
 
@@ -299,7 +295,7 @@ def test_a_full_disk(here):
         if command != "pack":
             Path(name).write_text("old")
     before = {name: Path(name).read_bytes() for name in files() if Path(name).is_file()}
-    tried = ("learn", "learn --follow", "pack", "repair", "draw", "export")
+    tried = ("learn", "pack", "repair", "draw", "export")
     everything = "; ".join(f"run({list(WRITING[name])!r})" for name in tried)
     ended = subprocess.run(
         [sys.executable, "-c", f"{RUN}\n{everything}"],

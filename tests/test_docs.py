@@ -23,7 +23,6 @@ PAGES = (
     "docs/guide.md",
     "docs/questions.md",
     "docs/process-mining.md",
-    "docs/streams.md",
 )
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
 """Drawn by the blocks of the first page, under the same names."""

@@ -382,7 +382,6 @@ ODD_CORPORA = {
 
 LEARNERS = {
     "ScriptLearner": el.ScriptLearner,
-    "StreamLearner": lambda: el.StreamLearner(half_life=1e12),
     "SEMHMM": el.SEMHMM,
     "BMMEM": el.BMMEM,
     "LogisticGap": el.LogisticGap,

@@ -16,9 +16,8 @@ import elision as el
 from commands import refused, run
 from elision.files import library, script
 from elision.files.envelope import NO_CHECKSUM
-from elision.learn import checkpoint, streamfile
+from elision.learn import checkpoint
 from elision.learn.checkpoint import Checkpoint
-from elision.learn.stream import StreamLearner
 from elision.scale import packed_corpus
 from elision.text import extractor_file
 from elision.values.observations import HeardSentence
@@ -32,7 +31,6 @@ FILES = {
     "library": (library, "library-{}/library.json"),
     "extractor": (extractor_file, "extractor-{}.json"),
     "progress": (checkpoint, "progress-{}.json"),
-    "stream": (streamfile, "stream-{}.json"),
     "packed": (packed_corpus, "packed-{}/corpus.json"),
 }
 
@@ -110,20 +108,6 @@ def test_progress_without_a_version_is_refused():
         old.load()
 
 
-def test_a_stream_is_gone_on_from():
-    learner, said = StreamLearner(capacity=3000, random_state=0), answers("stream-1")
-    found = streamfile.load_state(VERSIONS / "stream-1.json", learner)
-    assert found is not None
-    assert (found.source, found.domain) == ({"x": 1}, "door")
-    assert learner.n_narratives_seen_ == said["seen"]
-    assert learner.n_narratives_learned_ == said["learned"]
-    assert learner.due_ == said["due"]
-    assert sorted([*one.told] for one in learner.sample_.kept) == said["sample"]
-    assert [[*one] for one in learner.recent_] == said["recent"]
-    learner.partial_fit(TELLINGS)
-    assert learner.n_narratives_seen_ == said["seen"] + len(TELLINGS)
-
-
 def test_a_packed_corpus():
     found, said = el.PackedCorpus.open(VERSIONS / "packed-1"), answers("packed-1")
     assert (found.narratives, found.distinct) == (said["narratives"], said["distinct"])
@@ -161,6 +145,5 @@ def _open(name, folder):
         "library": lambda: el.Library.load(folder / "library"),
         "extractor": lambda: el.EventExtractor.load(folder / "extractor.json"),
         "progress": lambda: Checkpoint(folder / "progress.json", learner, TELLINGS).load(),
-        "stream": lambda: streamfile.load_state(folder / "stream.json", StreamLearner()),
         "packed": lambda: el.PackedCorpus.open(folder / "packed"),
     }[name]()

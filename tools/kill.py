@@ -26,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # other threads would stay behind
 
 import elision as el
 from elision.cli import main as elision_main
-from elision.learn import checkpoint, streamfile
+from elision.learn import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,6 @@ OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"}
 PROGRESS = ".progress"
 ENDED = (0, 128 + signal.SIGTERM, -signal.SIGTERM)
 """Exit status of what came to its end, or was told to: before it listens, in one of two ways."""
-ENVELOPES = {one.FORMAT: one.ENVELOPE for one in (checkpoint, streamfile)}
 
 
 def _jsonl(domains: dict[str, list[list[str]]]) -> bytes:
@@ -97,12 +96,9 @@ class Case:
     inputs: dict[str, Callable[[], bytes]]
     resume: tuple[str, ...] = ()
     same: Callable[[bytes], bytes] = bytes
-    follows: int = 0
-    """How many narratives it must have seen, where it does not end by itself."""
 
 
 _ONE = {"one.jsonl": lambda: _jsonl({"": TELLINGS * 3})}
-_STREAM = TELLINGS * 6
 CASES = {
     "learn": Case(
         ("learn", "two.jsonl", "-o", "scripts"),
@@ -113,12 +109,6 @@ CASES = {
         ("learn", "one.jsonl", "-o", "script.json", "--method", "marginal", "-r", "4"),
         _ONE,
         ("--resume",),
-    ),
-    "follow": Case(
-        ("learn", "log.jsonl", "-o", "script.json", "--follow", "-r", "20"),
-        {"log.jsonl": lambda: _jsonl({"": _STREAM})},
-        ("--resume",),
-        follows=len(_STREAM),
     ),
     "repair": Case(("repair", "log.csv", "-o", "repaired.csv"), {"log.csv": _log}),
     "repair by a script": Case(
@@ -258,7 +248,7 @@ class Killing:
 
     def _undisturbed(self) -> tuple[dict[str, bytes], float]:
         """The results, and how long it takes; before that once to load and compile."""
-        if not self._spawn and not self.case.follows:
+        if not self._spawn:
             self._run_here()
         found: list[dict[str, bytes]] = []
         seconds = 0.0
@@ -311,7 +301,7 @@ class Killing:
             at = self._operation() if writing else 0.0
             child = Child(folder, (*self.case.arguments, *more), spawn=self._spawn, at=at)
             wait = PATIENCE if writing else self._seconds * self._chance.random()
-            status = self._end(child, folder, time.monotonic() + wait)
+            status = self._end(child, time.monotonic() + wait)
             if status == -signal.SIGKILL:
                 self.tally.kills += 1
                 self.tally.writing += bool(_temporary(folder))
@@ -328,30 +318,16 @@ class Killing:
         number = self._chance.randint(1, 4 if self._chance.random() < 0.7 else 40)
         return number + (self._chance.random() if self._chance.random() < 0.6 else 0.0)
 
-    def _end(self, child: Child, folder: Path, until: float) -> int:
+    def _end(self, child: Child, until: float) -> int:
         """Wait for the end, and bring it about at that time."""
-        status = self._followed(child, folder, until)
+        status = child.wait(until)
         return child.kill() if status is None else status
 
     def _to_the_end(self, folder: Path, more: tuple[str, ...]) -> None:
         child = Child(folder, (*self.case.arguments, *more), spawn=self._spawn, at=0.0)
-        status = self._followed(child, folder, time.monotonic() + PATIENCE)
+        status = child.wait(time.monotonic() + PATIENCE)
         if status not in ENDED:
             self._wrong(folder, f"not resumed, status {status}: {child.said}")
-
-    def _followed(self, child: Child, folder: Path, until: float) -> int | None:
-        """Wait for the end; what follows a file is told to end when it has seen all of it."""
-        if not self.case.follows:
-            return child.wait(until)
-        progress = folder / "script.json.progress"
-        while time.monotonic() < until:
-            status = child.wait(time.monotonic() + 0.01)
-            if status is not None:
-                return status
-            with suppress(FileNotFoundError):
-                if json.loads(progress.read_bytes())["seen"] == self.case.follows:
-                    return child.kill(signal.SIGTERM)
-        return None
 
     def _results(self, folder: Path) -> dict[str, bytes]:
         """All that was written, as it is compared."""
@@ -375,13 +351,12 @@ class Killing:
                 continue
             if content == old or self.case.same(content) == self._whole[name]:
                 continue
-            if not self.case.follows or not _is_script(folder / name):  # one a batch
-                self._wrong(folder, f"{name} is neither the old one nor the new one")
+            self._wrong(folder, f"{name} is neither the old one nor the new one")
         for path in folder.rglob(f"*{PROGRESS}"):
             content = path.read_bytes()
             try:
-                ENVELOPES[json.loads(content)["format"]].opened(content, path.name)
-            except (ValueError, KeyError) as error:
+                checkpoint.ENVELOPE.opened(content, path.name)
+            except ValueError as error:
                 self._wrong(folder, f"{path.name} is not whole: {error}")
 
     def _check_end(self, folder: Path) -> None:
@@ -402,13 +377,6 @@ def _aged(name: str, content: bytes) -> bytes:
     if content.startswith(b'{\n"format": "elision-script"'):
         return _script()
     return content if name.startswith("packed/") else content + b"\n"
-
-
-def _is_script(path: Path) -> bool:
-    try:
-        return bool(el.load(path).events)
-    except el.FileFormatError:
-        return False
 
 
 def _temporary(folder: Path) -> list[str]:

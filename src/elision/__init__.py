@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from elision.learn.em import Converged, Prior, fit_parameters
     from elision.learn.learner import ScriptLearner
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
-    from elision.learn.stream import StreamLearner
     from elision.pipeline.loading import load
     from elision.readers import read
     from elision.repairing import Repairer, repair
@@ -67,7 +66,6 @@ else:
             "SEMHMM": "learn.sem",
             "Script": "values.script",
             "ScriptLearner": "learn.learner",
-            "StreamLearner": "learn.stream",
             "TellingModel": "values.telling",
             "fit_parameters": "learn.em",
             "get_threads": "_threads",
@@ -110,7 +108,6 @@ __all__ = [
     "Script",
     "ScriptError",
     "ScriptLearner",
-    "StreamLearner",
     "TellingModel",
     "UnknownEventError",
     "examples",

@@ -439,7 +439,6 @@ def test_bars_on_a_terminal_without_blocks(shown, monkeypatch):
         (("draw", "s.svg", "-o", "s.svg"), "s.svg: the script is in this file"),
         (("repair", "log.csv", "--script", "s.csv", "-o", "s.csv"), "the script is in this file"),
         (("learn", "t.jsonl", "--types", "s.csv", "-o", "s.csv"), "the types are in this file"),
-        (("learn", "t.jsonl", "--follow", "-o", "t.jsonl"), "the narratives are in this file"),
         (("bench", "t.jsonl", "-o", "t.jsonl"), "t.jsonl: the narratives are in this file"),
     ],
 )

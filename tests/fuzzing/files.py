@@ -14,7 +14,6 @@ import elision as el
 from elision.files.script import dumps, loads
 from elision.learn.checkpoint import Checkpoint
 from elision.learn.observe import BatchDone
-from elision.learn.streamfile import load_state, save_state
 from elision.pipeline.learning import Learned
 from elision.scale.journal import NAME, Journal
 from fuzzing.spoiling import spoiled
@@ -160,28 +159,6 @@ def _take_journal(content):
     journal.path.write_bytes(content)
     found = journal.complete(parts, paths)
     return [Learned.recorded(one, paths[name]) for name, one in found.items()]
-
-
-@cache
-def _streams():
-    found = []
-    told = [tuple(one) for one in el.examples.doorbell().sample(120, random_state=0)]
-    for number in (6, 120):
-        learner = el.StreamLearner(random_state=0, capacity=50)
-        learner.partial_fit(told[:number])
-        path = folder() / "stream"
-        save_state(path, learner, source={"file": "x", "taken": 3}, domain="bell")
-        found.append(path.read_bytes())
-    return found
-
-
-@target("stream", "json", _streams, resealed)
-def _stream(content):
-    learner = el.StreamLearner(random_state=0, capacity=50)
-    found = load_state(written("stream", content), learner)
-    learner._take([tuple(one) for one in TOLD[:2]])  # partial_fit, without learning a script anew
-    save_state(folder() / "stream", learner)
-    return found
 
 
 # ---- packed corpora

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import elision as el
-from elision.readers.arriving_lines import Lines
 from elision.readers.wide import read_wide
 from elision.text.hand import HandTypes
 from fuzzing.spoiling import spoiled
@@ -204,21 +203,6 @@ def _guessed(content):
 @target("gzip", "bytes", lambda: [gzip.compress(one, mtime=0) for one in [*_jsonl(), *_texts()]])
 def _gzip(content):
     return used(el.read(io.BytesIO(content)))
-
-
-@target("lines", "lines", lambda: [*_jsonl(), *_texts()])
-def _arriving(content):
-    lines = Lines("stdin", {})
-    found = [
-        one
-        for place in range(0, len(content), 97)
-        for one in lines.feed(content[place : place + 97])
-    ]
-    found += lines.finish()
-    for one in found:
-        if isinstance(one, el.InputError):
-            check_line(one)
-    return found
 
 
 def _log(name, kind, seeds, suffixes):

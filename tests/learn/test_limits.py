@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 import pytest
 
 import elision as el
 from elision.ask.telling.deviations import weigh, with_unknown
 from elision.ask.telling.slots import likeliest
-from elision.learn import drift, limits
+from elision.learn import limits
 from elision.learn.calibration import FEWEST, learn_calibration
-from elision.learn.drift import Reference
-from elision.learn.exchangeable import SPREADS, YES_OR_NO, ExchangeTest, Grid
 from elision.learn.held_out import HeldOut
-from elision.learn.streamfile import _packed_test, _restored_test
 from elision.learn.telling import learn_telling
 from elision.values.telling_kinds import MOST_KINDS
 
@@ -109,47 +105,3 @@ def test_tellings_held_out_are_as_odd_as_the_likeliest_that_they_may_tell(model)
     assert half.strange == pytest.approx(0.5, abs=0.02)
     odd = with_unknown(weigh(model, np.array((0,))).oddness, 1, 2, half.strange)
     np.testing.assert_allclose(half.oddness, odd, rtol=1e-6)
-
-
-def test_bins_lie_around_the_numbers():
-    values = np.array([1.0, 2.0, 4.0])
-    low, width, size = Grid.around(values)
-    reach = SPREADS * values.std()
-    np.testing.assert_allclose(low, values.mean() - reach, rtol=1e-12)
-    np.testing.assert_allclose(low + width * (size - 2), values.mean() + reach, rtol=1e-12)
-
-
-def test_numbers_beyond_all_bins_are_in_the_first_or_the_last():
-    grid = Grid(0.0, 1.0, 5)
-    values = np.array([-9.0, -0.1, 0.0, 1.9, 2.0, 3.5, 99.0])
-    assert grid.bins(values).tolist() == [0, 0, 1, 2, 3, 4, 4]
-    assert YES_OR_NO.bins(np.array([0.0, 1.0])).tolist() == [0, 1]
-
-
-def test_bins_reach_as_far_to_both_sides():
-    grid = Grid.around(np.array([1.0, 3.0, 1.0, 3.0]))
-    assert grid.low + (grid.size - 2) * grid.width / 2 == pytest.approx(2.0)
-    middle = grid.bins(np.array([2.0 - 1e-6, 2.0 + 1e-6]))
-    assert middle.sum() == grid.size - 1
-
-
-@pytest.mark.parametrize("rate", [0.0, 1.0, 1.5, -0.1, float("nan")])
-def test_rates_of_a_file_that_are_none(rate):
-    test = ExchangeTest([YES_OR_NO], np.zeros((3, 1)), np.array([0.05]))
-    kept = _packed_test(test)
-    assert _restored_test(kept, 1).rates == pytest.approx([0.05])
-    with pytest.raises(ValueError, match="rates that do not fit"):
-        _restored_test(msgspec.structs.replace(kept, rates=[rate]), 1)
-
-
-def test_what_is_looked_up_is_kept_for_a_while(model, monkeypatch):
-    monkeypatch.setattr(drift, "MOST_CACHED", 2)
-    reference = Reference(model, 5, [0, 1])
-    reference.rows([("ring",)])
-    reference.rows([("open",)])
-    assert list(reference._cache) == [("ring",), ("open",)]
-    first = reference.rows([("ring",), ("open", "ring")])
-    assert len(reference._cache) == 3
-    again = reference.rows([("ring",)])
-    assert list(reference._cache) == [("ring",)]
-    np.testing.assert_array_equal(first[:1], again)

@@ -225,7 +225,7 @@ def test_a_script_learner_is_cross_validated_by_its_log_probability():
         learner.fit(TELLINGS).score(TELLINGS)
 
 
-@pytest.mark.parametrize("learner", [el.ScriptLearner, el.StreamLearner, el.SEMHMM, el.NGram])
+@pytest.mark.parametrize("learner", [el.ScriptLearner, el.SEMHMM, el.NGram])
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_a_frame_is_to_be_read_first(learner, backend):
     corpus = el.Corpus.of(TELLINGS)

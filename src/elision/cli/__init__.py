@@ -9,7 +9,6 @@ from elision._rooms import door
 if TYPE_CHECKING:
     from elision.cli import answers as answers
     from elision.cli import reports as reports
-    from elision.cli import streaming as streaming
     from elision.cli.entry import main
 else:
     __getattr__ = door(__name__, {"main": "entry"})

@@ -36,10 +36,7 @@ def not_standard_output(value: Path | str | None) -> Path | str | None:
 
 Narratives = Annotated[
     str,
-    typer.Argument(
-        help="File of narratives, - for standard input; a packed corpus; with --follow also a"
-        " folder of files."
-    ),
+    typer.Argument(help="File of narratives, - for standard input; a packed corpus."),
 ]
 Output = Annotated[
     str,
@@ -61,13 +58,7 @@ HowToLearn = Annotated[
 ]
 BatchSize = Annotated[
     int | None,
-    typer.Option(
-        "--batch-size",
-        "--batch",
-        "-r",
-        help="By search, or with --follow: narratives a batch.",
-        min=1,
-    ),
+    typer.Option("--batch-size", "--batch", "-r", help="By search: narratives a batch.", min=1),
 ]
 StateCost = Annotated[
     float | None,
@@ -100,7 +91,7 @@ Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="By search, with --dask or --follow: go on where an interrupted run stopped.",
+        help="By search, or with --dask: go on where an interrupted run stopped.",
     ),
 ]
 Restart = Annotated[
@@ -109,26 +100,4 @@ Restart = Annotated[
         "--restart",
         help="With --resume: start anew where progress is of other narratives or settings.",
     ),
-]
-Follow = Annotated[
-    bool,
-    typer.Option(
-        "--follow",
-        help="Go on learning from what comes: from standard input, in a file that grows, or as"
-        " files in a folder.",
-    ),
-]
-HalfLife = Annotated[
-    float | None, typer.Option(help="With --follow: narratives after which one counts half.")
-]
-FalseAlarms = Annotated[
-    float | None,
-    typer.Option(
-        help="With --follow: share of streams that are falsely reported to change, ever;"
-        " 0.05 by default."
-    ),
-]
-OnDrift = Annotated[
-    str | None,
-    typer.Option(help="With --follow: forget what came before a change, or report it only."),
 ]

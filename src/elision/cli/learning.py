@@ -12,8 +12,7 @@ import typer
 from rich.markup import escape
 
 import elision as el
-from elision import cli, pipeline, scale, text
-from elision._files import shown_path
+from elision import pipeline, scale, text
 from elision.cli import INTERRUPTED, answers
 from elision.cli import learn_options as options
 from elision.cli.app import (
@@ -33,7 +32,6 @@ from elision.cli.interrupts import heard_soon
 from elision.cli.learn_options import Method, not_standard_output
 from elision.cli.packing import Memory, is_folder, packed
 from elision.cli.reading import NOTHING, Reading, reads
-from elision.errors import InputError
 from elision.terminal import (
     Number,
     cell,
@@ -121,10 +119,6 @@ def learn(
     paper_plan: options.PaperPlan = False,
     resume: options.Resume = False,
     restart: options.Restart = False,
-    follow: options.Follow = False,
-    half_life: options.HalfLife = None,
-    false_alarms: options.FalseAlarms = None,
-    on_drift: options.OnDrift = None,
     dask: Dask = None,
     memory: Memory = None,
     reading: Reading = NOTHING,
@@ -133,39 +127,14 @@ def learn(
 ) -> None:
     """Learn one script for each domain in a file of narratives.
 
-    With --follow it is one script of narratives that keep coming. It is written again as they
-    grow, beside a file of progress, and what changes in them is reported, until the input ends or
-    Ctrl-C comes.
-
     Example: `elision learn stories.jsonl -o doorbell.json --domain "answering the doorbell"`
     """
     output_path = Path(output)
     folder = output.endswith(("/", os.sep))
     check_not_source(output_path, types, "the types are")
     reading = {**reading, "sentences": sentences}
-    streamed = _given(half_life=half_life, false_alarms=false_alarms, on_drift=on_drift)
     costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
     searches = method is not Method.DEFAULT
-    if follow and title:
-        raise InputError("--title is not for --follow", hint="--domain names the script there")
-    if follow:
-        if folder:
-            problem = "a folder came, expected a file for the script"
-            raise InputError(problem, where=shown_path(output))
-        check_not_source(output_path, narratives, "the narratives are")
-        _refuse_with_follow(searches, dask, memory, types, exhaustive, paper_plan, *costs.values())
-        cli.streaming.follow(
-            narratives,
-            output_path,
-            settings={"random_state": seed, **streamed},
-            reading=reading,
-            batch=batch_size,
-            domain=domain,
-            resume=resume,
-            as_json=as_json,
-        )
-        return
-    _refuse_without_follow(streamed)
     settings = _given(
         batch_size=batch_size,
         **costs,
@@ -203,17 +172,6 @@ def _say_others(output: Path, learned: list[Learned]) -> None:
 def _given(**settings: Any) -> dict[str, Any]:
     """Those that were given."""
     return {name: value for name, value in settings.items() if value is not None}
-
-
-def _refuse_with_follow(*others: object) -> None:
-    if any(others):
-        problem = "--follow learns as the default method does, expected no others and no types"
-        raise InputError(problem)
-
-
-def _refuse_without_follow(streamed: dict[str, Any]) -> None:
-    for name in streamed:
-        raise InputError(f"--{name.replace('_', '-')} is for --follow")
 
 
 @contextmanager

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from elision.kernels import asking as asking
     from elision.kernels import company as company
     from elision.kernels import exact as exact
-    from elision.kernels import exchange as exchange
     from elision.kernels import log_passes as log_passes
     from elision.kernels import moves as moves
     from elision.kernels import packing as packing

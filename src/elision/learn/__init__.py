@@ -9,6 +9,5 @@ from elision._rooms import door
 if TYPE_CHECKING:
     from elision.learn import em as em
     from elision.learn import learner as learner
-    from elision.learn import stream as stream
 else:
     __getattr__ = door(__name__)

@@ -138,7 +138,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
     def partial_fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Learn anew from all narratives seen and these; the vocabulary may grow.
 
-        All are kept. `elision.StreamLearner` takes bounded memory.
+        All are kept.
         """
         return self._learn([*getattr(self, "_seen", ()), *told_narratives(X)])
 

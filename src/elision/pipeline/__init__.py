@@ -10,6 +10,5 @@ if TYPE_CHECKING:
     from elision.pipeline import domains as domains
     from elision.pipeline import learning as learning
     from elision.pipeline import packed as packed
-    from elision.pipeline import streaming as streaming
 else:
     __getattr__ = door(__name__)

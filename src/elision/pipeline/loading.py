@@ -22,7 +22,7 @@ _HEAD = 1 << 12
 _FORMAT = re.compile(rb'"format": ?"([a-z-]+)"')
 
 EXTRACTOR = "elision-extractor"
-UNFINISHED = ("elision-progress", "elision-stream")
+UNFINISHED = "elision-progress"
 
 
 def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
@@ -64,7 +64,7 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
     kind = _format_of(place)
     if kind == EXTRACTOR:
         return text.extract.EventExtractor.load(place)
-    if kind in UNFINISHED:
+    if kind == UNFINISHED:
         problem = "progress of a run that was not finished"
         raise FileFormatError(problem, where=shown_path(path), hint="elision learn --resume")
     return script.load(place, checksum=checksum)
