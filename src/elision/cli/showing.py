@@ -24,14 +24,6 @@ from elision.errors import InputError
 from elision.terminal import print_json, say
 from elision.values.observations import short
 
-States = Annotated[
-    bool, typer.Option("--states", help="The states of the script, not its outline.")
-]
-MinShare = Annotated[
-    float | None,
-    typer.Option(help="With --states: hide what is rarer; as much as one can read.", min=0, max=1),
-]
-
 
 @app.command()
 def outline(
@@ -64,16 +56,11 @@ def outline(
 @app.command()
 def draw(
     script: ScriptFile,
-    output: Annotated[Path, typer.Option("-o", "--output", help="File: .svg, .png or .pdf.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File: .svg or .png.")],
     at_the_end: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     telling: Annotated[
         list[str] | None,
         typer.Option(help="Next event of a telling to lay over it; may be given again."),
-    ] = None,
-    states: States = False,
-    min_share: MinShare = None,
-    direction: Annotated[
-        str | None, typer.Option(help="With --states: LR, left to right, or TB, top to bottom.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="What stands above.")] = None,
     theme: Annotated[str, typer.Option(help="auto, light or dark.")] = "auto",
@@ -96,9 +83,6 @@ def draw(
     drawing = drawn.draw(
         output,
         telling=items or None,
-        states=states,
-        min_share=min_share,
-        direction=cast("Any", direction),
         title=title,
         theme=cast("Any", theme),
         unknown=unknown(ignore_unknown),
@@ -115,14 +99,11 @@ def export(
     script: ScriptFile,
     output: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--output",
-            help="File: .dot, .mmd, .json, .pnml, .bpmn, .svg, .png, .pdf or .fst.txt.",
-        ),
+        typer.Option("-o", "--output", help="File: .dot, .mmd, .json, .pnml or .bpmn."),
     ],
-    states: States = False,
-    min_share: MinShare = None,
+    states: Annotated[
+        bool, typer.Option("--states", help="The states of the script, not its outline: as .dot.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the outline of a script for another program, which the suffix of the file names.
@@ -130,7 +111,7 @@ def export(
     Example: `elision export doorbell.json -o doorbell.bpmn`
     """
     check_not_source(output, script, "the script is")
-    show.export.export(load(script), output, states=states, min_share=min_share)
+    show.export.export(load(script), output, states=states)
     if as_json:
         print_json({"path": str(output), "bytes": output.stat().st_size})
     else:

@@ -1,36 +1,48 @@
-"""Scripts as BPMN processes: a task for each event, exclusive gateways for the choices."""
+"""Outlines as BPMN processes: parallel gateways for any order, exclusive ones for choices."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from elision.show._steps import steps, xml_attribute, xml_text
 from elision.show.layout import Box, Link, Spacing, layout
+from elision.show.petri import (
+    ENTRY,
+    LEAST,
+    START,
+    checked_share,
+    unit_links,
+    unit_moves,
+    xml_attribute,
+    xml_text,
+)
 from elision.show.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elision.show._steps import Step
-    from elision.show.flow import Passage
     from elision.show.layout import Point
-    from elision.values.script import Script
+    from elision.values.outline import Outline
 
-Kind: TypeAlias = Literal["startEvent", "endEvent", "task", "exclusiveGateway"]
+Kind: TypeAlias = Literal["startEvent", "endEvent", "task", "exclusiveGateway", "parallelGateway"]
 
 SIZES: dict[Kind, tuple[float, float]] = {
     "startEvent": (36.0, 36.0),
     "endEvent": (36.0, 36.0),
     "task": (120.0, 60.0),
     "exclusiveGateway": (50.0, 50.0),
+    "parallelGateway": (50.0, 50.0),
 }
 ASIDE = 40.0
 """Gap between a gateway and the tasks beside it."""
 
-ROW = 80.0
 DETOUR = 25.0
-"""Room above and below the tasks of a state, for the ways round them."""
+"""Room above and below a task, for the way back to it."""
+
+BREADTH = 4000.0
+NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
+"""Where a node stands before all are laid out."""
 
 HEADER = (
     '<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL"'
@@ -56,8 +68,8 @@ class _Node:
     name: str
     kind: Kind
     label: str
-    box: Box
-    note: str = ""
+    note: str
+    box: Box = NOWHERE
     incoming: list[_Flow] = field(default_factory=list)
     outgoing: list[_Flow] = field(default_factory=list)
 
@@ -67,18 +79,12 @@ class _Process:
     nodes: dict[str, _Node] = field(default_factory=dict)
     made: int = 0
 
-    def add(
-        self, name: str, kind: Kind, left: float, middle: float, *, label: str = "", note: str = ""
-    ) -> None:
-        width, height = SIZES[kind]
-        box = Box(left, middle - height / 2, width, height)
-        self.nodes[name] = _Node(name, kind, label, box, note)
+    def add(self, name: str, kind: Kind, label: str = "", note: str = "") -> None:
+        self.nodes[name] = _Node(name, kind, label, note)
 
-    def connect(
-        self, source: str, target: str, probability: float, bends: tuple[Point, ...] = ()
-    ) -> None:
+    def connect(self, source: str, target: str, probability: float) -> None:
         self.made += 1
-        flow = _Flow(f"flow{self.made}", source, target, probability, bends)
+        flow = _Flow(f"flow{self.made}", source, target, probability)
         self.nodes[source].outgoing.append(flow)
         self.nodes[target].incoming.append(flow)
 
@@ -86,86 +92,177 @@ class _Process:
         return [flow for node in self.nodes.values() for flow in node.outgoing]
 
 
-def to_bpmn(script: Script, *, min_share: float | None = None) -> str:
-    """Write a script as a BPMN 2.0 process with its diagram.
+def outline_bpmn(outline: Outline, *, min_share: float = LEAST) -> str:
+    """Write an outline as a BPMN 2.0 process with its diagram.
+
+    Behind a unit with several that come directly after it stands a parallel gateway that splits,
+    before one with several that come directly before it one that joins. Exclusive gateways choose
+    between branches, between telling and silence, and between going on and telling again.
 
     Parameters
     ----------
-    script
-        The script.
+    outline
+        The outline.
     min_share
-        Leave out what is rarer, which changes the tellings; see `to_dot`. 0 writes all.
+        Leave out silence and repeats that are not more probable; 0 leaves out none.
 
     Examples
     --------
-    >>> import elision as el
-    >>> to_bpmn(el.examples.doorbell()).count("<bpmn:task ")
-    10
+    >>> from elision.learn.outline import learn_outline
+    >>> outline = learn_outline([[0, 1, 2], [1, 0, 2], [0, 2], [1, 2]] * 5, ["a", "b", "c"])
+    >>> process = outline_bpmn(outline)
+    >>> process.count("<bpmn:task "), process.count("<bpmn:parallelGateway ")
+    (3, 2)
     """
-    inner, passages = steps(script, min_share)
-    process = _laid_out(script, inner, passages)
+    process = _Process()
+    backward = _built(process, outline, checked_share(min_share))
     _without_idle_gateways(process)
+    _lay_out(process, _blocks(process, backward))
     return _written(process)
 
 
-def _laid_out(script: Script, inner: list[Step], passages: Sequence[Passage]) -> _Process:
-    """Lay the states out as blocks; each holds its gateways and tasks."""
-    last = script.size - 1
-    states = [0, *(step.state for step in inner), last]
-    place = {state: number for number, state in enumerate(states)}
-    sizes = [SIZES["startEvent"], *map(_block_size, inner), SIZES["endEvent"]]
-    onward = [one for one in passages if one.source != one.target]
-    links = [Link(place[one.source], place[one.target], min(1.0, one.flow)) for one in onward]
-    placed = layout(sizes, links, columns=len(states), breadth=4000.0, spacing=SPACING)
-    process = _Process()
-    start, end = placed.boxes[0], placed.boxes[-1]
-    process.add("start", "startEvent", start.x, start.y + start.height / 2, label="start")
-    for step, box in zip(inner, placed.boxes[1:-1], strict=True):
-        _add_block(process, script, step, box)
-    process.add("end", "endEvent", end.x, end.y + end.height / 2, label="end")
-    for one, curve in zip(onward, placed.curves, strict=True):
-        bends = tuple(dict.fromkeys(curve[::3]))[1:-1]
-        process.connect(_leaving(one.source), _entering(one.target, last), one.probability, bends)
-    for one in passages:
-        if one.source == one.target:
-            box = placed.boxes[place[one.source]]
-            low = box.y + box.height
-            bends = ((box.x + box.width - 25, low), (box.x + 25, low))
-            process.connect(f"leave{one.source}", f"enter{one.target}", one.probability, bends)
-    return process
+def _built(process: _Process, outline: Outline, min_share: float) -> set[str]:
+    """Add all nodes and flows, gateways that are not needed as well; return the flows back."""
+    end = len(outline.units)
+    before: dict[int, list[int]] = defaultdict(list)
+    after: dict[int, list[int]] = defaultdict(list)
+    links = unit_links(outline)
+    for one, other in links:
+        after[one].append(other)
+        before[other].append(one)
+    process.add("start", "startEvent", "start")
+    entry, leave = {end: "end"}, {START: "start"}
+    backward: set[str] = set()
+    for unit in range(end):
+        entry[unit], leave[unit], back = _add_unit(process, outline, unit, min_share)
+        backward |= back
+    process.add("end", "endEvent", "end")
+    for unit in range(START, end + 1):
+        if len(before[unit]) > 1:
+            process.add(f"all{unit + 1}", "parallelGateway")
+            process.connect(f"all{unit + 1}", entry[unit], 1.0)
+            entry[unit] = f"all{unit + 1}"
+        if len(after[unit]) > 1:
+            process.add(f"each{unit + 1}", "parallelGateway")
+            process.connect(leave[unit], f"each{unit + 1}", 1.0)
+            leave[unit] = f"each{unit + 1}"
+    for one, other in links:
+        process.connect(leave[one], entry[other], 1.0)
+    return backward
 
 
-def _leaving(state: int) -> str:
-    return f"leave{state}" if state else "start"
+def _add_unit(
+    process: _Process, outline: Outline, unit: int, min_share: float
+) -> tuple[str, str, set[str]]:
+    """Add a unit: at each position a gateway that joins and one that splits, tasks between them.
+
+    Returns the first and the last node, and the names of the flows that lead back.
+    """
+    moves = unit_moves(outline, unit, min_share)
+    last = max(move.target for move in moves)
+    join = [f"join{unit + 1}-{position}" for position in range(last + 1)]
+    split = [f"split{unit + 1}-{position}" for position in range(last + 1)]
+    for first, second in zip(join, split, strict=True):
+        process.add(first, "exclusiveGateway")
+        process.add(second, "exclusiveGateway")
+        process.connect(first, second, 1.0)
+    backward = set()
+    for move in moves:
+        source, target = split[move.source], join[move.target]
+        if move.step is None:
+            process.connect(source, target, move.weight)
+            if move.target < move.source:
+                backward.add(process.nodes[source].outgoing[-1].name)
+        else:
+            task = f"tell{move.step}"
+            note = _note(outline, unit, move.step)
+            process.add(task, "task", outline.steps[move.step].event, note)
+            process.connect(source, task, move.weight)
+            process.connect(task, target, 1.0)
+    return join[ENTRY], split[last], backward
 
 
-def _entering(state: int, last: int) -> str:
-    return "end" if state == last else f"enter{state}"
+def _note(outline: Outline, unit: int, number: int) -> str:
+    step = outline.steps[number]
+    parts = [
+        f"step {step.name}: told in {percent(step.told)} of the tellings",
+        f"told with probability {step.telling:.6g} if it happens",
+        f"told again with {step.again:.6g}",
+        f"its unit happens with {outline.units[unit].happens:.6g}",
+    ]
+    return ", ".join(parts)
 
 
-def _block_size(step: Step) -> tuple[float, float]:
-    gateway, task = SIZES["exclusiveGateway"][0], SIZES["task"][0]
-    return 2 * gateway + 2 * ASIDE + task, ROW * max(1, len(step.events)) + 2 * DETOUR
+class _Block(NamedTuple):
+    """Nodes that stand side by side, and the flow that leads back inside, if one does."""
+
+    nodes: tuple[str, ...]
+    back: _Flow | None = None
 
 
-def _add_block(process: _Process, script: Script, step: Step, box: Box) -> None:
-    k = step.state
-    gateway = SIZES["exclusiveGateway"][0]
-    middle = box.y + box.height / 2
-    right = box.x + box.width - gateway
-    process.add(f"enter{k}", "exclusiveGateway", box.x, middle)
-    process.add(f"leave{k}", "exclusiveGateway", right, middle)
-    for row, (o, share) in enumerate(step.events):
-        name = f"tell{k}-{o}"
-        y = box.y + DETOUR + ROW * (row + 0.5)
-        note = f"state {step.name}: told with probability {share:.6g}"
-        left = box.x + gateway + ASIDE
-        process.add(name, "task", left, y, label=script.events[o], note=note)
-        process.connect(f"enter{k}", name, share)
-        process.connect(name, f"leave{k}", 1.0)
-    if step.silence:
-        bends = ((box.x + gateway / 2, box.y), (right + gateway / 2, box.y))
-        process.connect(f"enter{k}", f"leave{k}", step.silence, bends)
+def _blocks(process: _Process, backward: set[str]) -> list[_Block]:
+    """A block for each node, or for a task with the gateways of its way back; flows go onward."""
+    found: list[_Block] = []
+    for flow in process.flows():
+        if flow.name in backward:
+            task = process.nodes[flow.target].outgoing[0].target
+            found.append(_Block((flow.target, task, flow.source), flow))
+    within = {name for block in found for name in block.nodes}
+    found += [_Block((name,)) for name in process.nodes if name not in within]
+    return _sorted(process, found)
+
+
+def _sorted(process: _Process, blocks: Sequence[_Block]) -> list[_Block]:
+    """Put blocks in an order in which flows go from earlier to later ones."""
+    home = {name: number for number, block in enumerate(blocks) for name in block.nodes}
+    behind: dict[int, list[int]] = defaultdict(list)
+    waiting = [0] * len(blocks)
+    for source, target in _between(process, home):
+        behind[source].append(target)
+        waiting[target] += 1
+    ready = [home["start"]]
+    found = []
+    while ready:
+        number = ready.pop(0)
+        found.append(number)
+        for other in behind[number]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                ready.append(other)
+    return [blocks[number] for number in found]
+
+
+def _between(process: _Process, home: dict[str, int]) -> list[tuple[int, int]]:
+    ends = [(home[flow.source], home[flow.target]) for flow in process.flows()]
+    return [(source, target) for source, target in ends if source != target]
+
+
+def _lay_out(process: _Process, blocks: Sequence[_Block]) -> None:
+    """Give each node its box and each flow its bends, from left to right."""
+    home = {name: number for number, block in enumerate(blocks) for name in block.nodes}
+    onward = [flow for flow in process.flows() if home[flow.source] != home[flow.target]]
+    links = [Link(home[one.source], home[one.target], one.probability) for one in onward]
+    sizes = [_size(process, block) for block in blocks]
+    placed = layout(sizes, links, columns=len(blocks), breadth=BREADTH, spacing=SPACING)
+    for block, box in zip(blocks, placed.boxes, strict=True):
+        left = box.x
+        for name in block.nodes:
+            width, height = SIZES[process.nodes[name].kind]
+            middle = box.y + box.height / 2
+            process.nodes[name].box = Box(left, middle - height / 2, width, height)
+            left += width + ASIDE
+        if block.back is not None:
+            low, middle = box.y + box.height, SIZES["exclusiveGateway"][0] / 2
+            block.back.bends = ((box.x + box.width - middle, low), (box.x + middle, low))
+    for flow, curve in zip(onward, placed.curves, strict=True):
+        flow.bends = tuple(dict.fromkeys(curve[::3]))[1:-1]
+
+
+def _size(process: _Process, block: _Block) -> tuple[float, float]:
+    sizes = [SIZES[process.nodes[name].kind] for name in block.nodes]
+    room = 2 * DETOUR if block.back is not None else 0.0
+    width = sum(width for width, _ in sizes) + ASIDE * (len(sizes) - 1)
+    return width, max(height for _, height in sizes) + room
 
 
 def _without_idle_gateways(process: _Process) -> None:
@@ -176,7 +273,6 @@ def _without_idle_gateways(process: _Process) -> None:
             first, second = node.incoming[0], node.outgoing[0]
             first.target = second.target
             first.probability *= second.probability
-            first.bends += second.bends
             after = process.nodes[second.target].incoming
             after[after.index(second)] = first
             del process.nodes[name]

@@ -1,7 +1,6 @@
 """Boxes in columns and curves between them: a layered drawing of a graph without circles.
 
-Everything is worked out from left to right: *x* along the columns, *y* within them. A drawing from
-top to bottom is the same with the axes exchanged.
+*x* goes along the columns, *y* within them.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from elision.show._layers import Layers, Link, layers
+from elision.show.layers import Layers, Link, Side, layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,8 +52,6 @@ class Spacing:
         Gap between boxes of a column with a link between them.
     outlets, inlets
         Distance between lines that leave a box, and between lines that reach it.
-    loop
-        Room that a loop takes above its box.
     """
 
     columns: float = 46.0
@@ -63,29 +60,23 @@ class Spacing:
     staying: float = 32.0
     outlets: float = 16.0
     inlets: float = 8.0
-    loop: float = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the boxes are, the curve of each link and of each loop, and the size of it all."""
+    """Where the boxes are, and the curve of each link."""
 
     boxes: tuple[Box, ...]
     curves: tuple[Curve, ...]
-    loops: dict[int, Curve]
-    width: float
-    height: float
 
 
 def layout(
     sizes: Sequence[tuple[float, float]],
     links: Sequence[Link],
     *,
-    loops: Sequence[int] = (),
-    columns: int = 9,
-    breadth: float = 700.0,
-    down: bool = False,
-    spacing: Spacing | None = None,
+    columns: int,
+    breadth: float,
+    spacing: Spacing,
 ) -> Layout:
     """Place boxes in columns, left to right, and lead the links round them.
 
@@ -95,58 +86,33 @@ def layout(
         Width and height of each box, in an order in which links go from earlier to later ones.
     links
         The lines, with weights.
-    loops
-        Boxes with a line to themselves.
     columns, breadth
         How many columns there may be between the first and the last box, and how tall they
         should be; see `layers`.
-    down
-        Exchange the axes: rows from top to bottom.
     spacing
         Distances.
 
     Examples
     --------
-    >>> found = layout([(40, 20), (80, 30), (40, 20)], [Link(0, 1, 1.0), Link(1, 2, 1.0)])
+    >>> sizes, links = [(40, 20), (80, 30), (40, 20)], [Link(0, 1, 1.0), Link(1, 2, 1.0)]
+    >>> found = layout(sizes, links, columns=3, breadth=700.0, spacing=Spacing())
     >>> [box.x for box in found.boxes]
     [0.0, 86.0, 212.0]
     """
-    spacing = spacing or Spacing()
-    flat = [(h, w) if down else (w, h) for w, h in sizes]
-    above = [spacing.loop if k in loops else 0.0 for k in range(len(flat))]
-    room = [h + spacing.boxes + extra for (_, h), extra in zip(flat, above, strict=True)]
+    room = [height + spacing.boxes for _, height in sizes]
     found = layers(room, links, columns=columns, breadth=breadth)
-    apart = [_apart(found, column, flat, links, above, spacing) for column in found.columns]
+    apart = [_apart(found, column, sizes, links, spacing) for column in found.columns]
     middle = _within(found, apart, breadth)
-    edges = _along(found, flat, spacing)
+    edges = _along(found, sizes, spacing)
     boxes = []
-    for k, (w, h) in enumerate(flat):
+    for k, (w, h) in enumerate(sizes):
         left, right = edges[found.items[k].column]
         boxes.append(Box((left + right - w) / 2, middle[k] - h / 2, w, h))
     curves = _curves(found, boxes, links, middle, edges, spacing)
-    return _settled(boxes, curves, {k: _loop(boxes[k], spacing) for k in loops}, down=down)
-
-
-def _settled(
-    boxes: list[Box], curves: list[Curve], loops: dict[int, Curve], *, down: bool
-) -> Layout:
-    """Move everything to where it starts at 0, and turn it if it is to go down."""
-    points = [point for curve in [*curves, *loops.values()] for point in curve]
-    top = min([box.y for box in boxes] + [y for _, y in points])
-    bottom = max([box.y + box.height for box in boxes] + [y for _, y in points])
-    right = max([box.x + box.width for box in boxes] + [x for x, _ in points])
-
-    def settled(curve: Curve) -> Curve:
-        return tuple((y - top, x) if down else (x, y - top) for x, y in curve)
-
+    top = min([box.y for box in boxes] + [y for curve in curves for _, y in curve])
     return Layout(
-        boxes=tuple(
-            Box(y - top, x, h, w) if down else Box(x, y - top, w, h) for x, y, w, h in boxes
-        ),
-        curves=tuple(map(settled, curves)),
-        loops={k: settled(curve) for k, curve in loops.items()},
-        width=bottom - top if down else right,
-        height=right if down else bottom - top,
+        tuple(Box(x, y - top, w, h) for x, y, w, h in boxes),
+        tuple(tuple((x, y - top) for x, y in curve) for curve in curves),
     )
 
 
@@ -203,10 +169,10 @@ def _drawn_together(found: Layers, apart: list[list[float]], gravity: float) -> 
     return middle
 
 
-def _pulls(found: Layers) -> tuple[list[list[tuple[int, float]]], list[list[tuple[int, float]]]]:
+def _pulls(found: Layers) -> tuple[Side, Side]:
     """Neighbours of each item left and right, with how strongly they pull: long lines straight."""
-    left: list[list[tuple[int, float]]] = [[] for _ in found.items]
-    right: list[list[tuple[int, float]]] = [[] for _ in found.items]
+    left: Side = [[] for _ in found.items]
+    right: Side = [[] for _ in found.items]
     for segment in found.segments:
         passing = (found.items[segment.left].box is None) + (found.items[segment.right].box is None)
         strength = (0.1 + segment.weight) * (1, 2, 6)[passing]
@@ -220,7 +186,6 @@ def _apart(
     column: list[int],
     sizes: Sequence[tuple[float, float]],
     links: Sequence[Link],
-    above: list[float],
     spacing: Spacing,
 ) -> list[float]:
     """Least distance between the middles of each two neighbours in a column."""
@@ -234,7 +199,7 @@ def _apart(
         if upper is not None:
             gap += sizes[upper][1] / 2
         if lower is not None:
-            gap += sizes[lower][1] / 2 + above[lower]
+            gap += sizes[lower][1] / 2
         gaps.append(gap)
     return gaps
 
@@ -356,11 +321,3 @@ def _staying(
     points += [(out, start), (out, end), (edge, end)]
     _straight(points, (lower.x + lower.width, end))
     return tuple(points)
-
-
-def _loop(box: Box, spacing: Spacing) -> Curve:
-    """A line from the top of a box back to it, near its right corner."""
-    right = box.x + box.width - 8
-    left = right - min(18.0, box.width / 3)
-    rise = box.y - spacing.loop * 1.1
-    return ((left, box.y), (left, rise), (right, rise), (right, box.y))

@@ -6,29 +6,33 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError
-from elision.show._boxes import PLAIN, TERMINAL, Text, font
-from elision.show._outline_blocks import blocks, loosened
-from elision.show._outline_legend import Key, legend
-from elision.show._outline_pieces import Builder, Element
-from elision.show._outline_rare import asides, shown_branches
-from elision.show._outline_rows import rows
-from elision.show._outline_shapes import Frame, Link, Note, Piece, StepBox, along, shifted
-from elision.show._outline_summary import summary
-from elision.show._outline_words import Sheet
-from elision.show.outline_overlay import laid_over
-from elision.show.words import cleaned, isolated, wrapped
+from elision.show.blocks import blocks, loosened
+from elision.show.outline_layout import Aside, Builder, Element, rows
+from elision.show.outline_words import Key, Sheet, legend, summary
+from elision.show.shapes import (
+    PLAIN,
+    TERMINAL,
+    Frame,
+    Link,
+    Note,
+    Piece,
+    StepBox,
+    Text,
+    along,
+    font,
+    shifted,
+)
+from elision.show.words import TIED, cleaned, isolated, percent, wrapped
 from elision.values.observations import short
+from elision.values.outline_reading import condition, is_main, main_from, parts_before
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elision.show._outline_blocks import Block
-    from elision.show._outline_pieces import Branches
-    from elision.show._outline_rows import Rows
-    from elision.show.outline_overlay import Laid
+    from elision.show.blocks import Block
+    from elision.show.outline_layout import Branches, Rows
+    from elision.show.overlay import Laid
     from elision.values.outline import Outline
-
-__all__ = ["Frame", "Key", "Link", "Note", "OutlinePicture", "StepBox", "outline_picture"]
 
 MARGIN = 16.0
 ROOMS = (480.0, 660.0, 840.0, 980.0, 1120.0, 1240.0, 1368.0)
@@ -69,8 +73,8 @@ class OutlinePicture:
 
 def outline_picture(
     outline: Outline,
+    laid: Laid | None = None,
     *,
-    telling: Sequence[str | None] | None = None,
     title: str | None = None,
     room: float | None = None,
 ) -> OutlinePicture:
@@ -80,8 +84,8 @@ def outline_picture(
     ----------
     outline
         The outline.
-    telling
-        Names of events, laid over it; None in it stands for a gap.
+    laid
+        A telling laid over it.
     title
         What stands above; by default the outline's own.
     room
@@ -96,14 +100,7 @@ def outline_picture(
     """
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {short(title)}, expected a text")
-    laid = None if telling is None else laid_over(outline, telling)
-    return laid_picture(outline, laid, outline.title if title is None else title, room)
-
-
-def laid_picture(
-    outline: Outline, laid: Laid | None, title: str, room: float | None = None
-) -> OutlinePicture:
-    """Lay out an outline with what is known of a telling, see `outline_picture`."""
+    title = outline.title if title is None else title
     sheet = Sheet(outline, laid)
     whole, course = _shaped(sheet, ROOMS if room is None else (room,))
     narrowest = NARROWEST if room is None else min(NARROWEST, room)
@@ -112,7 +109,7 @@ def laid_picture(
 
 def _shaped(sheet: Sheet, rooms: Sequence[float]) -> tuple[Block | None, Rows]:
     """The course at the best of some widths."""
-    shown = shown_branches(sheet.outline, sheet.laid)
+    shown = _shown_branches(sheet.outline, sheet.laid)
     whole = _whole(sheet.outline, sorted(shown)) if shown else None
     return whole, min((_course(sheet, shown, whole, room) for room in rooms), key=_cost)
 
@@ -138,7 +135,7 @@ def _course(sheet: Sheet, shown: Mapping[int, Branches], whole: Block | None, ro
     found = Builder(sheet, shown, room).course(whole) if whole else []
     start, end = (Element(_terminal(name), (), "then") for name in ("start", "end"))
     elements = [start, *found, end]
-    return rows(elements, asides(sheet, shown, [one.units for one in elements]), room)
+    return rows(elements, _asides(sheet, shown, [one.units for one in elements]), room)
 
 
 def _terminal(name: str) -> Piece:
@@ -212,3 +209,112 @@ def _caption(sheet: Sheet, drawn: int) -> str:
         more = f" and {len(strange) - STRANGE} more" if len(strange) > STRANGE else ""
         text += f" (not in the outline: {named}{more})"
     return text
+
+
+# --- what is rare, and where in the main course it belongs ----------------------------------------
+
+RARE_BRANCH = 0.5
+"""Branches may be so many times rarer and still be drawn."""
+
+
+def _shown_branches(outline: Outline, laid: Laid | None) -> dict[int, Branches]:
+    """Return the branches to draw of each unit that is not done sometimes only, by its number.
+
+    What a telling tells or leaves unsaid is always drawn.
+    """
+    told = outline.told_shares
+    least = main_from(outline)
+    kept = {k for k, state in enumerate(laid.states) if state != "faded"} if laid else set()
+    found: dict[int, Branches] = {}
+    for number, unit in enumerate(outline.units):
+        if not is_main(outline, number) and kept.isdisjoint(unit.steps):
+            continue
+        often = tuple(
+            branch
+            for branch, share in zip(unit.branches, unit.shares, strict=True)
+            if share >= RARE_BRANCH * least
+            or any(told[step] >= least or step in kept for step in branch)
+        )
+        found[number] = often or unit.branches
+    return found
+
+
+def _asides(
+    sheet: Sheet, shown: Mapping[int, Branches], elements: Sequence[Sequence[int]]
+) -> list[Aside]:
+    """Return what is rare, by its place in the main course.
+
+    Parameters
+    ----------
+    sheet
+        The steps.
+    shown
+        What is drawn.
+    elements
+        Units of each element of the main course, none for the start and the end.
+    """
+    outline = sheet.outline
+    home = {unit: at for at, units in enumerate(elements) for unit in units}
+    found: dict[tuple[int, bool], list[tuple[float, str, tuple[int, ...]]]] = {}
+    for number, unit in enumerate(outline.units):
+        rare = [branch for branch in unit.branches if branch not in shown.get(number, ())]
+        if not rare:
+            continue
+        steps = tuple(step for branch in rare for step in branch)
+        often = max(outline.steps[step].told for step in steps)
+        text = " or ".join(_counted(sheet, branch) for branch in rare)
+        where = _between(outline, number, elements)
+        if number in shown:
+            usual = " or ".join(_named(sheet, branch) for branch in shown[number])
+            text += f" (instead of {usual})"
+            where = (home[number], True)
+        found.setdefault(where, []).append((-often, text, steps))
+    return [_aside(sheet, *where, sorted(items)) for where, items in sorted(found.items())]
+
+
+def _named(sheet: Sheet, branch: Sequence[int]) -> str:
+    """A branch in a few words, its first and last step."""
+    return _in_short([sheet.labels[step] for step in branch])
+
+
+def _counted(sheet: Sheet, branch: Sequence[int]) -> str:
+    """A branch in a few words, with how often each step that is named is told."""
+    steps = sheet.outline.steps
+    text = _in_short([f"{sheet.labels[s]}{TIED}{percent(steps[s].told)}" for s in branch])
+    first = condition(sheet.outline, branch[0])
+    return text if first is None else f"{text}, if {sheet.labels[first]}"
+
+
+def _in_short(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{names[0]}{' → … → ' if len(names) > 2 else ' → '}{names[-1]}"
+
+
+def _between(outline: Outline, unit: int, elements: Sequence[Sequence[int]]) -> tuple[int, bool]:
+    """Return the element before which a unit belongs, or the one inside which it does."""
+    order = outline.order
+    after = [at for at, units in enumerate(elements) if any(order[one, unit] for one in units)]
+    before = [at for at, units in enumerate(elements) if any(order[unit, one] for one in units)]
+    low, high = max(after, default=0), min(before, default=len(elements) - 1)
+    if low == high:
+        return low, True
+    # Start and end are elements, too.
+    return 1 + parts_before(outline, unit, elements[1:-1]), False
+
+
+def _aside(
+    sheet: Sheet,
+    at: int,
+    inside: bool,
+    items: Sequence[tuple[float, str, tuple[int, ...]]],
+) -> Aside:
+    steps = tuple(step for _, _, members in items for step in members)
+    return Aside(
+        at=at,
+        inside=inside,
+        items=tuple(text for _, text, _ in items),
+        steps=steps,
+        faded=sheet.laid is not None,
+        tip="\n\n".join(sheet.tip(step) for step in steps),
+    )

@@ -1,47 +1,53 @@
 """A picture of an outline as SVG: no script, nothing from elsewhere, colours for both themes.
 
-What is drawn names its colours by class, ``fill-told`` or ``line-told``, so that a style sheet or
-another painter needs to know nothing else.
+What is drawn names its colours by class, ``fill-told`` or ``line-told``, so that a style sheet
+needs to know nothing else.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from xml.sax.saxutils import escape
 
-from elision.show import svg as scripts
-from elision.show._boxes import BOLD, PLAIN, SIZES
+from elision.show.shapes import BOLD, PLAIN, SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elision.show._boxes import Bar, Text
-    from elision.show._outline_legend import Key
-    from elision.show._outline_shapes import Frame, Link, Note, StepBox
-    from elision.show.layout import Curve
+    from elision.show.layout import Curve, Point
     from elision.show.outline_picture import OutlinePicture
-    from elision.show.svg import Theme
+    from elision.show.outline_words import Key
+    from elision.show.shapes import Bar, Frame, Link, Note, StepBox, Text
 
-LIGHT = {
-    **scripts.LIGHT,
-    "step": "#ffffff",
-    "frame": "#f1f3f5",
-    "frame-line": "#b9c1c9",
-    "unsaid": "#fdebc8",
-    "unsaid-line": "#96520a",
-    "astray": "#fbdcd8",
-    "astray-line": "#b3261e",
+Theme: TypeAlias = Literal["auto", "light", "dark"]
+
+_COLOURS = {
+    "paper": ("#ffffff", "#15181b"),
+    "ink": ("#1d1f21", "#e6e8ea"),
+    "soft": ("#5b6066", "#a9afb5"),
+    "box": ("#f6f7f9", "#1f2428"),
+    "outline": ("#4a5560", "#9aa4ae"),
+    "edge": ("#4a5560", "#9aa4ae"),
+    "track": ("#dfe3e7", "#353c42"),
+    "bar": ("#1b6ca8", "#5aaef0"),
+    "told": ("#d6e7f7", "#16324e"),
+    "told-line": ("#1b5fa8", "#7fb9f3"),
+    "silent": ("#fcecd2", "#3b2a10"),
+    "silent-line": ("#96520a", "#f2b65e"),
+    "filled": ("#d9f0de", "#133321"),
+    "filled-line": ("#1c6e36", "#72d08e"),
+    "step": ("#ffffff", "#262c31"),
+    "frame": ("#f1f3f5", "#1c2125"),
+    "frame-line": ("#b9c1c9", "#47515a"),
+    "unsaid": ("#fdebc8", "#3b2a10"),
+    "unsaid-line": ("#96520a", "#f2b65e"),
+    "astray": ("#fbdcd8", "#46201d"),
+    "astray-line": ("#b3261e", "#ff9d93"),
 }
-DARK = {
-    **scripts.DARK,
-    "step": "#262c31",
-    "frame": "#1c2125",
-    "frame-line": "#47515a",
-    "unsaid": "#3b2a10",
-    "unsaid-line": "#f2b65e",
-    "astray": "#46201d",
-    "astray-line": "#ff9d93",
-}
+LIGHT = {name: light for name, (light, _) in _COLOURS.items()}
+DARK = {name: dark for name, (_, dark) in _COLOURS.items()}
+"""Colours by name, for light and for dark pages."""
 
 MARKS = {
     "told": ("told", "told-line"),
@@ -64,7 +70,7 @@ _SIZES = "".join(
     f".elision-outline text.{role} {{ font-size: {size}px; }}\n"
     for role, size in sorted(SIZES.items())
 )
-_COLOURS = "".join(
+_COLOUR_RULES = "".join(
     f".elision-outline .fill-{name} {{ fill: var(--elision-{name}); }}\n"
     f".elision-outline .line-{name} {{ stroke: var(--elision-{name}); }}\n"
     for name in LIGHT
@@ -76,7 +82,7 @@ RULES = f"""
 .elision-outline text {{ unicode-bidi: isolate; white-space: pre; }}
 {_SIZES}{_BOLD} {{ font-weight: 600; }}
 .elision-outline path {{ stroke-linecap: round; stroke-linejoin: round; }}
-{_COLOURS}"""
+{_COLOUR_RULES}"""
 
 
 def style(theme: Theme = "auto") -> str:
@@ -85,7 +91,19 @@ def style(theme: Theme = "auto") -> str:
     For "auto" the colours are custom properties that any rule of a page overrides, such as
     ``--elision-paper``. "light" and "dark" have plain colours.
     """
-    return scripts.themed(RULES, ".elision-outline", LIGHT, DARK, theme)
+    palette = DARK if theme == "dark" else LIGHT
+    plain = re.sub(r"var\(--elision-([a-z-]+)\)", lambda found: palette[found[1]], RULES)
+    if theme != "auto":
+        return plain
+    by_day, by_night = (
+        " ".join(f"--elision-{name}: {colour};" for name, colour in colours.items())
+        for colours in (LIGHT, DARK)
+    )
+    # Programs that know no custom properties skip the block and keep the plain colours.
+    return f"""{plain}@supports (fill: var(--elision-ink)) {{
+:where(.elision-outline) {{ {by_day} }}
+@media (prefers-color-scheme: dark) {{ :where(.elision-outline) {{ {by_night} }} }}{RULES}}}
+"""
 
 
 def outline_svg(picture: OutlinePicture, *, theme: Theme = "auto", styled: bool = True) -> str:
@@ -245,10 +263,26 @@ def _link(link: Link) -> str:
 
 
 def _arrow(curve: Curve, kind: str) -> str:
-    shaft, head = scripts.arrow(curve, ARROW)
+    shaft, head = _with_head(curve, ARROW)
     dashes = DASHES if kind == "usually" else ""
     corners = "L".join(f"{_number(x)} {_number(y)}" for x, y in head)
     return f'{_path(shaft, ARROW, dashes)}<path class="fill-edge" d="M{corners}Z"/>'
+
+
+def _with_head(curve: Curve, thickness: float) -> tuple[Curve, tuple[Point, Point, Point]]:
+    """Split a curve into the line to draw and the corners of its arrowhead."""
+    length, half = 6.0 + thickness, 2.6 + thickness * 0.9
+    (before_x, before_y), (x, y) = curve[-2], curve[-1]
+    along = ((x - before_x) ** 2 + (y - before_y) ** 2) ** 0.5 or 1.0
+    ux, uy = (x - before_x) / along, (y - before_y) / along
+    base = (x - length * ux, y - length * uy)
+    pulled = (before_x - length * ux / 2, before_y - length * uy / 2)
+    corners = (
+        (base[0] - half * uy, base[1] + half * ux),
+        (x, y),
+        (base[0] + half * uy, base[1] - half * ux),
+    )
+    return (*curve[:-2], pulled, base), corners
 
 
 def _path(curve: Curve, thickness: float, dashes: str = "") -> str:

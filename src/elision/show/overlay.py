@@ -1,107 +1,162 @@
-"""A telling laid over a script: what each state on its most probable path does for it."""
+"""A telling laid over an outline: what it tells, leaves unsaid, and tells out of order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from elision.ask.heard import hear, impossible, single
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from elision.errors import InputError
+from elision.values.observations import short
+from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Mapping, Sequence
 
-    from elision.values.observations import Observation, Unknown
-    from elision.values.script import Script
+    from numpy.typing import NDArray
 
-Part: TypeAlias = Literal["told", "filled", "silent"]
-"""A state tells an event of the telling, fills a gap in it, or is passed in silence."""
+    from elision.values.outline import Outline
 
+State: TypeAlias = Literal["told", "unsaid", "astray", "denied", "faded"]
+"""A step is told, probably done but unsaid, told out of order, said not to have happened, or none
+of these."""
 
-@dataclass(frozen=True, slots=True)
-class Role:
-    """What a state on the path does: the events it tells and their places, counted from 1."""
-
-    part: Part
-    events: tuple[int, ...] = ()
-    places: tuple[int, ...] = ()
+NOTHING: Mapping[str, Sequence[int]] = MappingProxyType({})
+PROBABLE = 0.5
+"""Above this probability an untold step counts as done: of two alternatives, one at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Overlay:
-    """The most probable path of a telling: roles by state, and its edges."""
+class Laid:
+    """What each step is for a telling.
 
-    roles: dict[int, Role]
-    edges: tuple[tuple[int, int], ...]
-    log_prob: float
+    Attributes
+    ----------
+    states
+        What each step is.
+    lines
+        Places in the telling that tell it, or that say that it did not happen, counted from 1.
+    chance
+        Probability that it happened.
+    strange
+        Events of the telling that are no step.
+    length
+        Number of its lines.
+    """
+
+    states: tuple[State, ...]
+    lines: tuple[tuple[int, ...], ...]
+    chance: tuple[float, ...]
+    strange: tuple[str, ...]
+    length: int
 
 
-def overlay(
-    script: Script, telling: Iterable[Observation], *, unknown: Unknown = "error"
-) -> Overlay:
-    """Lay a telling over a script.
+def laid_over(
+    outline: Outline,
+    telling: Sequence[str | None],
+    *,
+    places: Sequence[int] | None = None,
+    length: int | None = None,
+    denied: Mapping[str, Sequence[int]] = NOTHING,
+) -> Laid:
+    """Lay a telling, given as names of events, over an outline.
 
-    States of events that it says did not happen play no role on the path.
-
-    Raises
-    ------
-    InputError
-        If the script cannot tell it.
+    Parameters
+    ----------
+    outline
+        The outline.
+    telling
+        Names of events; None stands for a gap.
+    places
+        In which line each stands, counted from 0; by default each in one of its own.
+    length
+        Number of lines; by default that of the events.
+    denied
+        Events that are said not to have happened, and in which lines.
 
     Examples
     --------
     >>> import elision as el
-    >>> script = el.examples.doorbell()
-    >>> found = overlay(script, ["hear doorbell", "open door"])
-    >>> [script.states[k] for k, role in found.roles.items() if role.part == "silent"]
-    ['walk to door', 'take parcel', 'close door']
+    >>> outline = el.examples.doorbell().outline()
+    >>> laid = laid_over(outline, ["hear doorbell", "open door"])
+    >>> sum(state == "told" for state in laid.states)
+    2
     """
-    heard = hear(script, telling, unknown=unknown)
-    kept = single(heard, "draw")
-    path = script.align(kept, unknown=unknown)
-    if path.spurious:
-        raise impossible()
-    undone = states_telling(script, heard.denied)
-    number = {name: k for k, name in enumerate(script.states)}
-    passed = [(number[step.state], step.position) for step in path.steps if step.state is not None]
-    roles: dict[int, Role] = {}
-    for state, place in passed:
-        if place is None and state not in undone:
-            roles.setdefault(state, Role("silent"))
-        if place is None:
-            continue
-        before = roles.get(state, Role("told"))
-        part: Part = "filled" if kept[place] is None or before.part == "filled" else "told"
-        event = _event(script, state, kept[place])
-        where = heard.positions[place] + 1
-        roles[state] = Role(part, (*before.events, event), (*before.places, where))
-    steps = (0, *(state for state, _ in passed), script.size - 1)
-    edges = dict.fromkeys(pairwise(steps))
-    return Overlay(roles, tuple(edges), path.log_prob)
+    told = _checked(telling)
+    found = steps_told(outline, told)
+    lines: list[list[int]] = [[] for _ in outline.steps]
+    for place, step in zip(range(len(told)) if places is None else places, found, strict=True):
+        if step is not None and place + 1 not in lines[step]:
+            lines[step].append(place + 1)
+    mentioned = [step for step, its_lines in enumerate(lines) if its_lines]
+    chance = outline.happened(mentioned)
+    astray = out_of_order(outline, found)
+    states: list[State] = []
+    for step, its_lines in enumerate(lines):
+        event = outline.steps[step].event
+        if its_lines:
+            states.append("astray" if step in astray else "told")
+        elif event in denied:
+            states.append("denied")
+            its_lines += [place + 1 for place in denied[event]]
+            chance[step] = 0.0
+        else:
+            states.append("unsaid" if chance[step] > PROBABLE else "faded")
+    strange = [event for event, step in zip(told, found, strict=True) if event and step is None]
+    return Laid(
+        tuple(states),
+        tuple(map(tuple, lines)),
+        tuple(float(one) for one in chance),
+        tuple(dict.fromkeys(strange)),
+        len(told) if length is None else length,
+    )
 
 
-def states_telling(script: Script, events: Collection[str]) -> set[int]:
-    """Return the states whose likeliest event is one of these.
+def _checked(telling: Sequence[str | None]) -> list[str | None]:
+    items = None if isinstance(telling, (str, bytes)) else list(telling)
+    if items is None or not all(item is None or isinstance(item, str) for item in items):
+        raise InputError(f"telling is {short(telling)}, expected a list of names of events")
+    return items
+
+
+def out_of_order(outline: Outline, told: Sequence[int | None]) -> frozenset[int]:
+    """Return the fewest steps without which the telling keeps to the order of the outline.
+
+    A step counts where it is told first.
 
     Examples
     --------
     >>> import elision as el
-    >>> script = el.examples.doorbell()
-    >>> [script.states[k] for k in states_telling(script, {"open door"})]
-    ['open door']
+    >>> outline = el.examples.doorbell().outline()
+    >>> sorted(out_of_order(outline, [1, 2, 3, 0]))
+    [0]
     """
-    likeliest = script.emission.argmax(axis=1).tolist()
-    return {k for k in range(1, script.size - 1) if script.events[likeliest[k]] in events}
+    steps = [step for step in dict.fromkeys(told) if step is not None]
+    units = [outline.unit_of[step] for step in steps]
+    # An earlier one that should come after a later one. As the order is transitive, so is this,
+    # and the largest set without such a pair is an antichain, found by a matching (Dilworth).
+    broken = np.triu(outline.order[np.ix_(units, units)].T, 1) if units else np.zeros((0, 0), bool)
+    if not broken.any():
+        return frozenset()
+    return frozenset(steps[k] for k in _cover(broken))
 
 
-def _event(script: Script, state: int, item: Observation) -> int:
-    """Return the event that an item most probably is, told by this state."""
-    chances = script.emission[state]
-    if isinstance(item, str):
-        return script.events.index(item)
-    if isinstance(item, Mapping):
-        known = {event: number for number, event in enumerate(script.events)}
-        weights = {known[event]: share for event, share in item.items() if event in known}
-        return max(weights, key=lambda event: (weights[event] * chances[event], -event))
-    return int(chances.argmax())
+def _cover(pairs: NDArray[np.bool_]) -> list[int]:
+    """Return the fewest numbers that every pair has one of; the pairs are transitive (Kőnig)."""
+    partner = maximum_bipartite_matching(csr_array(pairs), perm_type="row").tolist()
+    matched = {row for row in partner if row >= 0}
+    rows = {row for row in range(len(pairs)) if row not in matched}
+    columns: set[int] = set()
+    waiting = sorted(rows)
+    while waiting:
+        for column in np.flatnonzero(pairs[waiting.pop()]).tolist():
+            if column not in columns:
+                columns.add(column)
+                if partner[column] not in rows:
+                    rows.add(partner[column])
+                    waiting.append(partner[column])
+    return sorted({row for row in range(len(pairs)) if row not in rows} | columns)

@@ -307,6 +307,16 @@ class Outline:
         """Share of the tellings that tell each step, as an array."""
         return _frozen(np.array([step.told for step in self.steps]))
 
+    @cached_property
+    def happens(self) -> tuple[float, ...]:
+        """Probability that each step happens, before anything is told."""
+        chances = [0.0] * len(self.steps)
+        for unit in self.units:
+            for branch, share in zip(unit.branches, unit.shares, strict=True):
+                for step in branch:
+                    chances[step] = unit.happens * share
+        return tuple(chances)
+
     def happened(self, told: Iterable[int]) -> NDArray[np.float64]:
         """Probability that each step happened, when these are told of a finished telling.
 
@@ -377,7 +387,7 @@ class Outline:
         return f"Outline({steps}, {units}, {counted(len(self.relations), 'relation')})"
 
     def _repr_html_(self) -> str:
-        return show.outline_table.table(self)
+        return show.notebook.outline_html(self)
 
     def to_frame(self) -> pd.DataFrame:
         """A row a step: how often it is told, happens, is unsaid, repeats, and what it comes after.
@@ -387,15 +397,15 @@ class Outline:
         InputError
             If pandas is not installed.
         """
-        return show.outline_table.frame(self)
+        return show.notebook.outline_frame(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, texts and numbers, as a task graph."""
-        return show.outline_graphs.outline_json(self)
+        return show.graphs.outline_json(self)
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """A graph of steps by name: relations of steps that stand directly before one another."""
-        return show.outline_table.graph(self)
+        return show.graphs.outline_networkx(self)
 
 
 def log_counted(pairs: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from elision.ask.score import Conformance, Conformances
     from elision.ask.stretch import Stretch
     from elision.show.draw import Drawing
-    from elision.show.outline_drawing import OutlineDrawing
-    from elision.show.picture import Direction
-    from elision.show.svg import Theme
+    from elision.show.outline_svg import Theme
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
 
@@ -474,34 +472,23 @@ class Questions(ABC):
         path: str | PathLike[str] | None = None,
         *,
         telling: Iterable[Observation] | None = None,
-        states: bool = False,
-        min_share: float | None = None,
-        direction: Direction | None = None,
         title: str | None = None,
         theme: Theme = "auto",
         unknown: Unknown = "error",
-    ) -> Drawing | OutlineDrawing:
-        """Draw the outline, with a telling laid over it if one is given; into a file if one is.
-
-        With ``states`` the states of the script, see `elision.show.draw`.
-        """
+    ) -> Drawing:
+        """Draw the outline, with a telling laid over it if one is given; into a file if one is."""
         return show.draw.draw(
             self.asked,
             path,
             telling=telling,
-            states=states,
-            min_share=min_share,
-            direction=direction,
             title=title,
             theme=theme,
             unknown=unknown,
         )
 
-    def export(
-        self, path: str | PathLike[str], *, states: bool = False, min_share: float | None = None
-    ) -> None:
+    def export(self, path: str | PathLike[str], *, states: bool = False) -> None:
         """Write the outline, or the states, for other tools; the suffix of the file says for which.
 
-        See `elision.show.export`: drawings, DOT, Mermaid, JSON, PNML, BPMN, OpenFst.
+        DOT, Mermaid, JSON, PNML, BPMN; the states as DOT only.
         """
-        show.export.export(self.asked, path, states=states, min_share=min_share)
+        show.export.export(self.asked, path, states=states)

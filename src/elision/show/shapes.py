@@ -1,19 +1,60 @@
-"""What a picture of an outline is made of: boxes, frames, links and notes with their places."""
+"""What a picture of an outline is made of: texts, boxes, frames, links and notes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from elision.show._boxes import Text
-
 if TYPE_CHECKING:
-    from elision.show._boxes import Bar
     from elision.show.layout import Curve, Point
-    from elision.show.outline_overlay import State
+    from elision.show.overlay import State
 
+TextRole: TypeAlias = Literal[
+    "title", "caption", "end", "name", "event", "said", "percent", "more", "note", "line", "ghost"
+]
+Anchor: TypeAlias = Literal["start", "middle", "end"]
 FrameKind: TypeAlias = Literal["any", "tangle", "choice", "together", "series"]
 LinkKind: TypeAlias = Literal["then", "usually", "aside"]
+
+SIZES: dict[str, float] = {"title": 17.0, "name": 12.5, "line": 14.0, "ghost": 14.0}
+PLAIN = 11.5
+"""Sizes of texts in pixels by what they are, and of all others."""
+
+BOLD = frozenset({"title", "name", "said", "note", "end", "line"})
+
+PADDING = 8.0
+PERCENT = 40.0
+"""Room between the border of a box and what stands in it, and for a percentage in it."""
+
+TERMINAL = (48.0, 26.0)
+"""Size of the boxes of start and end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line of text: where its baseline starts, is in the middle, or ends."""
+
+    x: float
+    y: float
+    text: str
+    role: TextRole
+    anchor: Anchor = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar, filled as far as the share says."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    share: float
+
+
+def font(role: TextRole) -> tuple[float, bool]:
+    """Size of a text in pixels, and whether it is bold."""
+    return SIZES.get(role, PLAIN), role in BOLD
 
 
 @dataclass(frozen=True, slots=True)

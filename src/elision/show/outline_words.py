@@ -1,15 +1,15 @@
-"""What a picture of an outline says of each step: its label, marks, lines and tip."""
+"""What a picture of an outline says of each step, of its marks, and of all in sentences."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from elision.show._boxes import PADDING, PERCENT, Bar, Text, font
-from elision.show._outline_shapes import StepBox
+from elision.show.shapes import PADDING, PERCENT, PLAIN, Bar, StepBox, Text, font
 from elision.show.words import (
     ELLIPSIS,
     cleaned,
@@ -25,8 +25,9 @@ from elision.values.outline_reading import OFTEN, SURE, condition, is_always_don
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from elision.show._boxes import TextRole
-    from elision.show.outline_overlay import Laid, State
+    from elision.show.blocks import Block
+    from elision.show.overlay import Laid, State
+    from elision.show.shapes import Link, Note, TextRole
     from elision.values.outline import Outline
 
 SELDOM_TOLD = 0.5
@@ -70,14 +71,7 @@ class Sheet:
         self._rooms: dict[tuple[int, float, int], float] = {}
         self._boxes: dict[tuple[int, float], StepBox] = {}
         self._tips: dict[int, str] = {}
-        self.happens = [0.0] * len(outline.steps)
-        self.optional = [False] * len(outline.steps)
         self._always = [is_always_done(outline, unit) for unit in range(len(outline.units))]
-        for unit, always in zip(outline.units, self._always, strict=True):
-            for branch, share in zip(unit.branches, unit.shares, strict=True):
-                for step in branch:
-                    self.happens[step] = unit.happens * share
-                    self.optional[step] = len(unit.steps) == 1 and not always
 
     def ink(self, steps: Iterable[int]) -> float:
         """How strongly steps are drawn: by how often the most told of them is."""
@@ -89,7 +83,7 @@ class Sheet:
         """What stands below the label."""
         if self.laid is not None:
             return self._telling_marks(step, self.laid)
-        seldom = self.outline.steps[step].told < SELDOM_TOLD and self.happens[step] >= SURE
+        seldom = self.outline.steps[step].told < SELDOM_TOLD and self.outline.happens[step] >= SURE
         often = seldom and self._always[self.outline.unit_of[step]]
         return [("often unsaid", "more")] if often else []
 
@@ -164,7 +158,7 @@ class Sheet:
         for mark, role in self.marks(step):
             texts.append(Text(PADDING, round(y + font(role)[0] * 0.93, 2), mark, role))
             y += SMALL_LINE
-        one = self.outline.steps[step]
+        one, unit = self.outline.steps[step], self.outline.unit_of[step]
         bar = None
         if self.laid is None:
             sign = SIGN if self._again(step) else 0.0
@@ -182,9 +176,9 @@ class Sheet:
             width=room + 2 * PADDING,
             height=y + PADDING - 3,
             told=one.told,
-            happens=self.happens[step],
+            happens=self.outline.happens[step],
             ink=round(FAINTEST + (1 - FAINTEST) * self.ink([step]), 3),
-            optional=self.optional[step],
+            optional=len(self.outline.units[unit].steps) == 1 and not self._always[unit],
             state=self.laid.states[step] if self.laid else None,
             lines=self.laid.lines[step] if self.laid else (),
             texts=tuple(texts),
@@ -203,7 +197,7 @@ class Sheet:
         parts = [
             isolated(one.name),
             f"told by {percent(one.told)} of the tellings",
-            f"done in {percent(self.happens[step])} of the courses",
+            f"done in {percent(self.outline.happens[step])} of the courses",
         ]
         if (first := condition(self.outline, step)) is not None:
             parts.append(f"only if {isolated(self.outline.steps[first].name)}")
@@ -258,3 +252,151 @@ def labels(names: Sequence[str]) -> list[str]:
 def _cut(text: str, longest: int) -> str:
     parts = clusters(text)
     return text if len(parts) <= longest else "".join(parts[: longest - 1]).rstrip() + ELLIPSIS
+
+
+# --- what the marks mean ----------------------------------------------------------------------
+
+Sign: TypeAlias = Literal[
+    "then",
+    "usually",
+    "bar",
+    "optional",
+    "words",
+    "note",
+    "told",
+    "unsaid",
+    "astray",
+    "denied",
+    "faded",
+]
+
+SWATCH = (22.0, 12.0)
+KEYS_APART, KEY_LINE = 20.0, 19.0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An entry of the legend: a sign, its upper left corner, and what it means."""
+
+    sign: Sign
+    x: float
+    y: float
+    width: float
+    height: float
+    text: Text
+
+
+def legend(
+    boxes: Sequence[StepBox],
+    links: Sequence[Link],
+    notes: Sequence[Note],
+    room: float,
+    corner: tuple[float, float],
+) -> tuple[tuple[Key, ...], float]:
+    """Entries for what is there, in as many lines as they need, and how far down they reach."""
+    keys: list[Key] = []
+    x, y = corner
+    for sign, text in _meanings(boxes, links, notes):
+        swatch = 0.0 if sign == "words" else SWATCH[0]
+        left = x + (swatch + 6 if swatch else 0.0)
+        right = left + width(text, PLAIN)
+        if keys and right > corner[0] + room:
+            left, right = left - x + corner[0], right - x + corner[0]
+            x, y = corner[0], y + KEY_LINE
+        keys.append(
+            Key(sign, x, y, swatch, SWATCH[1], Text(round(left, 1), y + 10, text, "caption"))
+        )
+        x = round(right + KEYS_APART, 1)
+    return tuple(keys), y + (SWATCH[1] if keys else 0.0)
+
+
+def _meanings(
+    boxes: Sequence[StepBox], links: Sequence[Link], notes: Sequence[Note]
+) -> list[tuple[Sign, str]]:
+    steps = [box for box in boxes if box.step is not None]
+    if not steps:
+        return []
+    found: list[tuple[Sign, str]] = [("then", "then")]
+    if any(link.kind == "usually" for link in links):
+        found.append(("usually", "usually then"))
+    states = {box.state for box in steps}
+    marks = {text.text for box in steps for text in box.texts if text.role == "more"}
+    if None in states:
+        found.append(("bar", "share of the tellings that tell it (the fewer, the paler)"))
+    if "told" in states:
+        found.append(("told", "told, and in which line"))
+    if "unsaid" in states:
+        found.append(("unsaid", "not told, but probably done"))
+    if "astray" in states:
+        found.append(("astray", "told, but in another order than usual"))
+    if "denied" in states:
+        found.append(("denied", "said not to have happened"))
+    if "faded" in states:
+        found.append(("faded", "not part of this telling"))
+    if any(box.optional and box.state in (None, "faded") for box in steps):
+        found.append(("optional", "perhaps not always done"))
+    if "often unsaid" in marks:
+        found.append(("words", "often unsaid: done, but told by fewer than half"))
+    if AGAIN_SIGN in marks:
+        found.append(("words", f"{AGAIN_SIGN} often repeated"))
+    if notes:
+        found.append(("note", "told by few, at about this place"))
+    return found
+
+
+# --- all of it in a few sentences, for those who do not see it -----------------------------------
+
+LONGEST_NAME = 60
+SUMMED_UP = 12
+"""Elements that the summary names at most."""
+
+SUMMED_STATES: tuple[tuple[State, str], ...] = (
+    ("unsaid", "Probably done but unsaid"),
+    ("astray", "Out of order"),
+    ("denied", "Said not to have happened"),
+)
+
+
+def summary(sheet: Sheet, whole: Block | None, title: str) -> str:
+    """Return the picture in words: its usual course, and what a telling leaves out of it."""
+    steps = len(sheet.outline.steps)
+    text = f"Outline{f' of {isolated(title, LONGEST_NAME)}' if title else ''} with {steps} step"
+    text += "." if steps == 1 else "s."
+    if whole is None:
+        return text
+    parts = whole.parts if whole.kind == "series" else (whole,)
+    named = [_said(sheet, part) for part in parts[:SUMMED_UP]]
+    more = ["and so on"] if len(parts) > SUMMED_UP else []
+    text += f" Usual course: {', then '.join([*named, *more])}."
+    if sheet.laid is not None:
+        for state, words in SUMMED_STATES:
+            found = [k for k, one in enumerate(sheet.laid.states) if one == state]
+            if found:
+                text += f" {words}: {_list(_name(sheet, k) for k in found[:SUMMED_UP])}."
+    return text
+
+
+def _said(sheet: Sheet, block: Block) -> str:
+    if block.kind == "unit":
+        unit = sheet.outline.units[block.units[0]]
+        return " or ".join(
+            " and ".join(_name(sheet, step) for step in branch) + _condition(sheet, branch[0])
+            for branch in unit.branches
+        )
+    if block.kind == "series":
+        return " and then ".join(_said(sheet, part) for part in block.parts)
+    how = "in any order" if block.kind == "any" else "in several orders"
+    return f"{how} ({_list(_said(sheet, part) for part in block.parts)})"
+
+
+def _condition(sheet: Sheet, step: int) -> str:
+    first = condition(sheet.outline, step)
+    return "" if first is None else f" if {_name(sheet, first)}"
+
+
+def _name(sheet: Sheet, step: int) -> str:
+    return isolated(sheet.labels[step], LONGEST_NAME)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(names)
