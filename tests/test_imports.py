@@ -18,7 +18,10 @@ PLANTED = {
     "readers/plain.py": ("from elision.values.script import Script", "know no models"),
     "kernels/passes.py": ("from elision.errors import InputError", "nothing but kernels"),
     "lattice.py": ("from elision.values.script import Script", "those below"),
-    "learn/em.py": ("from elision.show.svg import render", "neither readers nor sentences"),
+    "learn/em.py": (
+        "from elision.show.outline_svg import outline_svg",
+        "neither readers nor sentences",
+    ),
     "ask/order.py": ("from elision.learn.em import Prior", "those below"),
     "learn/outline.py": ("from elision.ask.order import order", "measures by asking"),
     "values/script.py": ("from elision.ask.order import order", "those below"),

@@ -275,13 +275,6 @@ def test_what_is_said_not_to_have_happened_is_drawn_as_such(bath):
     cook, dry = event_of(bath, "cook it"), event_of(bath, "dry it")
     assert lines == {cook: (2,), dry: (2,), "leave": (3,)}  # by the lines as they came
     assert drawn([*told, "I washed my hair"])[wash].lines == (4,)
-    parts = {}
-    for telling in (told[1:], told):
-        states = bath.draw(telling=telling, states=True).picture.nodes
-        parts[len(telling)] = {node.name: (node.part, node.places) for node in states}
-    assert parts[2][wash] == ("silent", ())
-    assert parts[3].pop(wash) == (None, ())
-    assert parts[3]["leave"] == ("told", (3,))
 
 
 def test_what_is_said_not_to_have_happened_fills_no_gap_and_does_not_come_next(bath):

@@ -67,5 +67,5 @@ def test_help_is_quick():
     """Commands import what they need, not before: numba and scikit-learn take seconds."""
     listed = "import sys, elision.cli.entry; print(*sys.modules)"
     loaded = subprocess.run([COMMAND[0], "-c", listed], capture_output=True, text=True, check=True)
-    slow = {"numba", "scipy", "sklearn", "pandas", "matplotlib", "networkx", "starlette"}
+    slow = {"numba", "scipy", "sklearn", "pandas", "resvg_py", "networkx", "starlette"}
     assert not slow & set(loaded.stdout.split())

@@ -231,9 +231,10 @@ def test_standard_input_and_unknown_events(shown, answered, refused):
             ("draw", "door.json", "-o", "d.svg", "hear doorbell", "open door"),
             "'hear doorbell' came behind the script (draw takes a telling by --telling, once for",
         ),
-        (("draw", "door.json", "-o", "d.svg", "--states", "--direction", "up"), "'up'"),
-        (("draw", "door.json", "-o", "d.svg", "--direction", "TB"), "direction is for states"),
-        (("export", "door.json", "-o", "door.docx"), "(name it .svg, .png"),
+        (("draw", "door.json", "-o", "d.pdf"), "d.pdf: cannot draw a file of the kind .pdf"),
+        (("export", "door.json", "-o", "d.svg"), "(`draw` makes pictures)"),
+        (("export", "door.json", "-o", "d.bpmn", "--states"), "for Graphviz only, not as .bpmn"),
+        (("export", "door.json", "-o", "door.docx"), "(name it .dot, .gv"),
         (("export", "door.json", "-o", "no/door.dot"), "no/door.dot: cannot be written"),
         (("serve", "door.json", "--port", "70000"), "'--port'"),
         (("serve", "no.json", "--no-open", "--port", "0"), "no.json: cannot be read"),
@@ -370,19 +371,16 @@ def answered_before(answered, *arguments, rest):
 def test_scripts_are_drawn_and_exported(shown, answered):
     DOORBELL.save("s.json")
     overlay = ("--telling", "hear doorbell", "--telling", "?", "--title", "Ding & dong")
-    for options in ((), ("--states",)):
-        found = answered("draw", "s.json", "-o", "s.svg", *overlay, *options)
-        assert found == {"path": "s.svg", "bytes": Path("s.svg").stat().st_size}
-        told = ["hear doorbell", None]
-        expected = DOORBELL.draw(telling=told, title="Ding & dong", states=bool(options))
-        assert Path("s.svg").read_text() == expected.svg
+    found = answered("draw", "s.json", "-o", "s.svg", *overlay)
+    assert found == {"path": "s.svg", "bytes": Path("s.svg").stat().st_size}
+    expected = DOORBELL.draw(telling=["hear doorbell", None], title="Ding & dong")
+    assert Path("s.svg").read_text() == expected.svg
     assert "s.svg: 10 steps" in shown("draw", "s.json", "-o", "s.svg")
-    assert "s.svg: 10 states, 16 edges" in shown("draw", "s.json", "-o", "s.svg", "--states")
-    for suffix in ("dot", "mmd", "pnml", "bpmn", "fst.txt"):
-        assert shown("export", "s.json", "-o", f"s.{suffix}").startswith(f"s.{suffix}: ")
-        assert Path(f"s.{suffix}").stat().st_size > 100
-    whole = answered("export", "s.json", "-o", "all.dot", "--states", "--min-share", "0")
-    assert whole == {"path": "all.dot", "bytes": Path("all.dot").stat().st_size}
+    for suffix in ("dot", "mmd", "json", "pnml", "bpmn"):
+        assert shown("export", "s.json", "-o", f"o.{suffix}").startswith(f"o.{suffix}: ")
+        assert Path(f"o.{suffix}").stat().st_size > 100
+    states = answered("export", "s.json", "-o", "states.dot", "--states")
+    assert states == {"path": "states.dot", "bytes": Path("states.dot").stat().st_size}
 
 
 def test_the_page_gets_what_the_command_says(elision, monkeypatch):

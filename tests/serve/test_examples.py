@@ -11,7 +11,7 @@ from elision.pipeline.learning import as_events
 from elision.serve.examples import examples
 from elision.serve.lines import understood
 from elision.serve.shelf import Held
-from elision.show.outline_overlay import out_of_order
+from elision.show.overlay import out_of_order
 from elision.values.outline import steps_told
 
 TELLINGS = Path(el.__file__).with_name("data") / "tellings.jsonl"

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from elision.errors import InputError
 from elision.learn.outline import learn_outline
-from elision.show.outline_bpmn import outline_bpmn
-from elision.show.outline_graphs import outline_dot, outline_json, outline_mermaid
-from elision.show.outline_petri import LEAST, outline_pnml
+from elision.show.bpmn import outline_bpmn
+from elision.show.graphs import outline_dot, outline_json, outline_mermaid
+from elision.show.petri import LEAST, outline_pnml
 from elision.show.words import cleaned
 from elision.values.outline import Outline, Step, Unit
 from replay_outlines import (

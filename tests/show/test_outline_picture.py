@@ -6,24 +6,26 @@ import dataclasses
 import functools
 import itertools
 import json
+import sys
 from importlib.resources import files
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+import resvg_py
 
 import elision as el
-from elision.errors import InputError
+from elision.errors import InputError, UnknownEventError
 from elision.learn.outline import learn_outline
-from elision.show._boxes import font
-from elision.show._outline_blocks import blocks, loosened
-from elision.show._outline_rare import _between
-from elision.show._outline_rows import balanced
-from elision.show._outline_words import labels
-from elision.show.outline_drawing import OutlineDrawing, draw_laid, draw_outline
-from elision.show.outline_overlay import laid_over, out_of_order
-from elision.show.outline_picture import outline_picture
+from elision.show import draw, outline_picture
+from elision.show.blocks import blocks, loosened
+from elision.show.draw import draw_outline
+from elision.show.notebook import script_html
+from elision.show.outline_layout import balanced
 from elision.show.outline_svg import DARK, LIGHT, style
+from elision.show.outline_words import labels
+from elision.show.overlay import laid_over, out_of_order
+from elision.show.shapes import font
 from elision.show.words import width
 from elision.values.outline import Outline, Step, Unit
 from elision.values.outline_reading import described, lines
@@ -128,6 +130,16 @@ def random_outline(seed):
 @functools.cache
 def random_drawing(seed):
     return draw_outline(random_outline(seed))
+
+
+def pictured(outline, telling=None, **options):
+    laid = None if telling is None else laid_over(outline, telling)
+    return outline_picture.outline_picture(outline, laid, **options)
+
+
+def drawn(outline, telling=None, **options):
+    laid = None if telling is None else laid_over(outline, telling)
+    return draw_outline(outline, laid, **options)
 
 
 def parsed(text):
@@ -268,7 +280,7 @@ class TestLabels:
     @pytest.mark.parametrize("tail", ["one", "two"])
     def test_long_names_that_differ_at_their_end_are_told_apart_in_the_picture(self, tail):
         start = "walk slowly and carefully along the river until the old bridge comes in sight, "
-        picture = outline_picture(chain([start + "one", start + "two"]))
+        picture = pictured(chain([start + "one", start + "two"]))
         shown = " ".join(t.text for t in box_of(picture, start + tail).texts if t.role == "name")
         assert shown.endswith(tail)
 
@@ -280,10 +292,10 @@ class TestPlaces:
         check_places(random_drawing(seed).picture)
         rng = np.random.default_rng(seed)
         told = rng.permutation([step.event for step in outline.steps])[:6].tolist()
-        check_places(outline_picture(outline, telling=told))
+        check_places(pictured(outline, telling=told))
 
     def test_main_course_is_on_a_straight_line(self):
-        picture = outline_picture(chain(["boil water", "pour", "wait", "drink"]))
+        picture = pictured(chain(["boil water", "pour", "wait", "drink"]))
         middles = [box.y + box.height / 2 for box in picture.boxes]
         np.testing.assert_allclose(middles, middles[0], rtol=0, atol=ROUNDED)
         assert [box.name for box in sorted(picture.boxes, key=lambda box: box.x)] == [
@@ -297,13 +309,13 @@ class TestPlaces:
 
     @pytest.mark.parametrize("count", [12, 30])
     def test_many_steps_fit_on_a_screen(self, count):
-        picture = outline_picture(chain([f"do the thing number {k}" for k in range(count)]))
+        picture = pictured(chain([f"do the thing number {k}" for k in range(count)]))
         assert picture.width <= 1400
         assert picture.height <= 700
         check_places(picture)
 
     def test_sixty_steps_are_all_drawn(self):
-        picture = outline_picture(chain([f"do the thing number {k}" for k in range(60)]))
+        picture = pictured(chain([f"do the thing number {k}" for k in range(60)]))
         assert len(picture.boxes) == 62
         assert picture.width <= 1400
         check_places(picture)
@@ -315,7 +327,7 @@ class TestPlaces:
 
     def test_any_order_is_a_frame_with_one_way_in_and_out(self):
         outline = tea()
-        picture = outline_picture(outline)
+        picture = pictured(outline)
         frames = {frame.kind: frame for frame in picture.frames}
         named = {kind: {outline.steps[k].name for k in frames[kind].steps} for kind in frames}
         assert named["any"] == {"put leaves into pot", "fetch cups"}
@@ -327,7 +339,7 @@ class TestPlaces:
         assert sum(link.before == inside for link in picture.links) == 1
 
     def test_branches_with_several_steps_are_chains(self):
-        picture = outline_picture(tea())
+        picture = pictured(tea())
         cut, add = box_of(picture, "cut lemon"), box_of(picture, "add lemon")
         assert cut.x + cut.width < add.x
         assert any(
@@ -343,7 +355,7 @@ class TestPlaces:
     def test_dense_orders_become_stages_that_usually_follow(self):
         names = [f"step {k}" for k in range(12)]
         before = [(a, b) for a in range(6) for b in range(6, 12) if (a + b) % 5]
-        picture = outline_picture(outline_of(names, before))
+        picture = pictured(outline_of(names, before))
         assert any(link.kind == "usually" for link in picture.links)
         assert "usually then" in [key.text.text for key in picture.keys]
         check_places(picture)
@@ -364,7 +376,7 @@ class TestAgreement:
         for outline in several:
             drawn = {
                 outline.unit_of[box.step]
-                for box in outline_picture(outline, room=840).boxes
+                for box in pictured(outline, room=840).boxes
                 if box.step is not None
             }
             sometimes = {
@@ -380,7 +392,7 @@ class TestAgreement:
         names = [f"walk on to the next of the many steps {k}" for k in range(40)]
         units = [name if k % 2 else ([[name]], 0.3) for k, name in enumerate(names)]
         told = dict.fromkeys(names[::2], 0.24)
-        picture = outline_picture(outline_of(units, itertools.pairwise(range(40)), told=told))
+        picture = pictured(outline_of(units, itertools.pairwise(range(40)), told=told))
         assert picture.counts() == (40, 40)
         assert not picture.notes
 
@@ -389,22 +401,22 @@ class TestAgreement:
         empty = np.zeros((1, 1))
         unit = Unit(((0,), (1,)), (0.95, 0.05), 1.0)
         outline = Outline(steps, (unit,), empty.astype(bool), empty.astype(np.int64), 50)
-        assert not outline_picture(outline).notes
+        assert not pictured(outline).notes
 
     def test_every_step_in_a_note_has_its_own_share(self):
         units = ["begin", ([["knock"], ["ring", "wait", "ring again"]], 0.4), "enter"]
         told = {"knock": 0.18, "ring": 0.06, "wait": 0.05, "ring again": 0.04}
-        picture = outline_picture(outline_of(units, [(0, 1), (1, 2)], told=told))
+        picture = pictured(outline_of(units, [(0, 1), (1, 2)], told=told))
         (note,) = picture.notes
         assert " ".join(written(note)) == "sometimes: knock 18% or ring 6% → … → ring again 4%"
 
     def test_how_many_steps_are_drawn_and_noted(self):
-        drawing = draw_outline(tea())
+        drawing = drawn(tea())
         said = "8 steps (7 drawn, 1 in notes), learned from 20 tellings"
         assert drawing.picture.texts[1].text == said
         assert drawing.picture.counts() == (7, 8)
         assert drawing.counted().startswith("7 of 8 steps, ")
-        whole = draw_outline(tea(), telling=["add sugar"])
+        whole = drawn(tea(), telling=["add sugar"])
         assert whole.picture.texts[1].text.startswith("8 steps, learned from 20 tellings; laid")
         assert whole.counted().startswith("8 steps, ")
 
@@ -413,15 +425,15 @@ class TestAgreement:
         names = ["lab", "angiography", "look for the long wooden spoon"]
         one = chain(names, told=dict(zip(names, (0.4, 0.8, 0.8), strict=True)))
         for outline in (one, tea(), hospital(), *map(random_outline, range(8))):
-            picture = outline_picture(outline, room=room)
+            picture = pictured(outline, room=room)
             bars = [box.bar for box in picture.boxes if box.step is not None]
             assert len({bar.width for bar in bars}) == 1
             check_places(picture)
-        assert len({box.width for box in outline_picture(one).boxes}) > 2
+        assert len({box.width for box in pictured(one).boxes}) > 2
 
     def test_a_choice_made_before_is_said_where_it_matters(self):
         outline = hospital()
-        picture = outline_picture(outline)
+        picture = pictured(outline)
         assert "operation (80%), then stitches (80%), if surgical ward" in outline.text()
         assert "if surgical ward" in written(box_of(picture, "operation"))
         assert "if cardiology" in written(box_of(picture, "angiography"))
@@ -435,7 +447,7 @@ class TestAgreement:
         check_places(picture)
 
     def test_a_choice_made_before_is_said_beside_a_telling(self):
-        picture = outline_picture(hospital(), telling=["cardiology", "lab"])
+        picture = pictured(hospital(), telling=["cardiology", "lab"])
         assert written(box_of(picture, "angiography"))[1:2] == ["if cardiology"]
         assert box_of(picture, "angiography").state == "unsaid"
         assert box_of(picture, "operation").state == "faded"
@@ -444,7 +456,7 @@ class TestAgreement:
     @pytest.mark.parametrize("ward", ["w" * 300, "the ward for " * 20, "水を飲む" * 40])
     def test_long_conditions_take_few_lines(self, ward):
         for room in (None, 260.0):
-            picture = outline_picture(hospital(ward), room=room)
+            picture = pictured(hospital(ward), room=room)
             box = box_of(picture, "operation")
             assert sum(text.role == "more" for text in box.texts) <= 2
             check_places(picture)
@@ -453,7 +465,7 @@ class TestAgreement:
 class TestWords:
     def test_no_line_is_for_a_single_letter(self):
         for name in ("A SUBMITTED", "A PARTLYSUBMITTED"):
-            box = outline_picture(chain([name, "wait"])).boxes[1]
+            box = pictured(chain([name, "wait"])).boxes[1]
             assert [text.text for text in box.texts if text.role == "name"] == [name]
 
     def test_every_name_is_text_or_tip(self):
@@ -462,7 +474,7 @@ class TestWords:
             assert all(step.name in text for step in random_outline(seed).steps)
 
     def test_rare_steps_are_folded_into_a_note_at_their_place(self):
-        picture = outline_picture(tea())
+        picture = pictured(tea())
         assert "add sugar" not in [box.name for box in picture.boxes]
         (note,) = picture.notes
         assert [text.text.replace("\xa0", " ") for text in note.texts] == [
@@ -481,14 +493,14 @@ class TestWords:
         pairs[:3, 4], pairs[4, 3] = 5, 5
         outline = Outline(tuple(steps), units, closed([(0, 1), (1, 2), (2, 3)], 5), pairs)
         assert "c (90%, otherwise unsaid)\n       sometimes: rare (10%)" in outline.text()
-        assert _between(outline, 4, [[], [0], [1], [2], [3], []]) == (4, False)
+        assert outline_picture._between(outline, 4, [[], [0], [1], [2], [3], []]) == (4, False)
 
     def test_many_rare_steps_are_counted(self):
         rare = [f"look at clock {k}" for k in range(9)]
         units = ["begin", *(([[name]], 0.2) for name in rare), "finish"]
         before = [(0, k) for k in range(1, 10)] + [(k, 10) for k in range(1, 10)]
         outline = outline_of(units, before, told=dict.fromkeys(rare, 0.1))
-        (note,) = outline_picture(outline).notes
+        (note,) = pictured(outline).notes
         assert note.texts[-1].text == f"and {9 - (len(note.texts) - 2)} more"
         assert all(name in note.tip for name in rare)
 
@@ -498,7 +510,7 @@ class TestWords:
         for k, name in enumerate(usual):
             units += [name, *([([[rare[k]]], 0.1)] if k < len(rare) else [])]
         order = list(itertools.pairwise(range(len(units))))
-        picture = outline_picture(outline_of(units, order, told=dict.fromkeys(rare, 0.05)))
+        picture = pictured(outline_of(units, order, told=dict.fromkeys(rare, 0.05)))
         check_places(picture)
         assert len(picture.notes) == 6
         ties = [link.curve for link in picture.links if link.kind == "aside"]
@@ -509,7 +521,7 @@ class TestWords:
         unit = Unit(((0,), (1,)), (0.95, 0.05), 1.0)
         empty = np.zeros((1, 1))
         outline = Outline(steps, (unit,), empty.astype(bool), empty.astype(np.int64), 50)
-        picture = outline_picture(outline)
+        picture = pictured(outline)
         assert not picture.frames
         said = " ".join(text.text for text in picture.notes[0].texts).replace("\xa0", " ")
         assert said == "sometimes: swim 4% (instead of walk)"
@@ -525,7 +537,7 @@ class TestWords:
             closed([(0, 1), (1, 2)], 3),
             np.zeros((3, 3), dtype=np.int64),
         )
-        picture = outline_picture(outline)
+        picture = pictured(outline)
         often, seldom, free = (box_of(picture, name) for name in ("often", "seldom", "free"))
         assert often.ink > free.ink > seldom.ink
         assert often.bar.share == 0.9
@@ -542,7 +554,7 @@ class TestWords:
         outline = outline_of(
             ["begin", ([["look up", "write down"]], 0.5), "finish"], [(0, 1), (1, 2)]
         )
-        (frame,) = outline_picture(outline).frames
+        (frame,) = pictured(outline).frames
         assert frame.kind == "together"
         assert frame.optional
 
@@ -553,7 +565,7 @@ class TestWords:
         outline = Outline(steps, units, closed([(0, 1)], 2), np.zeros((2, 2), dtype=np.int64))
         assert "doubtful (60%, otherwise unsaid or left out)" in outline.text()
         assert "sure (40%, otherwise unsaid)" in outline.text()
-        picture = outline_picture(outline)
+        picture = pictured(outline)
         doubtful, sure = box_of(picture, "doubtful"), box_of(picture, "sure")
         assert (doubtful.optional, sure.optional) == (True, False)
 
@@ -563,7 +575,7 @@ class TestWords:
         names = sorted({event for telling in events for event in telling})
         outline = learn_outline([[names.index(e) for e in one] for one in events], names)
         words = outline.text()
-        for box in outline_picture(outline).boxes:
+        for box in pictured(outline).boxes:
             if box.step is None or len(outline.units[outline.unit_of[box.step]].steps) > 1:
                 continue
             said = f"{described(outline.steps[box.step], outline.unsaid[box.step])}"
@@ -578,14 +590,14 @@ class TestWords:
             units = (Unit(((0, 1),), (1.0,), happens),)
             outline = Outline(steps, units, closed([], 1), np.zeros((1, 1), dtype=np.int64))
             assert ("or left out" in outline.text()) != sure
-            assert [frame.kind for frame in outline_picture(outline).frames] == (
+            assert [frame.kind for frame in pictured(outline).frames] == (
                 [] if sure else ["together"]
             )
 
     def test_learned_from_tellings(self):
         tellings = [[0, 1, 2, 3], [0, 2, 1, 3], [0, 1, 3], [0, 2, 3]] * 6
         outline = learn_outline(tellings, ["enter", "greet", "look round", "leave"], title="visit")
-        picture = outline_picture(outline)
+        picture = pictured(outline)
         assert picture.title == "visit"
         assert [frame.kind for frame in picture.frames] == ["any"]
         assert "24 tellings" in picture.texts[1].text
@@ -594,7 +606,7 @@ class TestWords:
 class TestTelling:
     def test_states(self):
         outline = tea()
-        picture = outline_picture(outline, telling=["boil water", "drink", "cut lemon"])
+        picture = pictured(outline, telling=["boil water", "drink", "cut lemon"])
         boil, drink = box_of(picture, "boil water"), box_of(picture, "drink")
         assert (boil.state, boil.lines) == ("told", (1,))
         assert "line 1" in [text.text for text in boil.texts]
@@ -615,12 +627,12 @@ class TestTelling:
         assert "Out of order" in picture.summary
 
     def test_a_rare_step_that_is_told_is_drawn(self):
-        picture = outline_picture(tea(), telling=["add sugar"])
+        picture = pictured(tea(), telling=["add sugar"])
         assert box_of(picture, "add sugar").state == "told"
         assert not picture.notes
 
     def test_events_without_a_step_are_named(self):
-        picture = outline_picture(tea(), telling=["drink", "wash up"])
+        picture = pictured(tea(), telling=["drink", "wash up"])
         assert "wash up" in " ".join(text.text for text in picture.texts)
 
     def test_fewest_steps_explain_a_telling_out_of_order(self):
@@ -652,20 +664,20 @@ class TestTelling:
         assert laid.states == ("told", "denied", "told")  # what is told, too, is told
         assert laid.lines == ((2,), (1,), (5,))
         assert laid.chance[1] == 0
-        drawn = draw_laid(outline, laid)
-        box = next(box for box in drawn.picture.boxes if box.name == "pour")
+        found = draw_outline(outline, laid)
+        box = next(box for box in found.picture.boxes if box.name == "pour")
         assert [text.text for text in box.texts[1:]] == ["said not done", "line 1"]
-        assert "said not to have happened" in {key.text.text for key in drawn.picture.keys}
-        assert "Said not to have happened: \u2068pour\u2069." in drawn.picture.summary
-        assert "unsaid" not in drawn.picture.summary
-        assert "a telling of 5 lines" in drawn.picture.texts[-1].text
-        assert 'class="step denied"' in drawn.svg
-        check_places(drawn.picture)
+        assert "said not to have happened" in {key.text.text for key in found.picture.keys}
+        assert "Said not to have happened: \u2068pour\u2069." in found.picture.summary
+        assert "unsaid" not in found.picture.summary
+        assert "a telling of 5 lines" in found.picture.texts[-1].text
+        assert 'class="step denied"' in found.svg
+        check_places(found.picture)
 
     @pytest.mark.parametrize("telling", ["drink", [1], [["drink"]]])
     def test_no_telling(self, telling):
         with pytest.raises(InputError, match="expected a list of names of events"):
-            outline_picture(tea(), telling=telling)
+            pictured(tea(), telling=telling)
 
 
 def keeps_order(outline, told):
@@ -675,7 +687,7 @@ def keeps_order(outline, told):
 
 class TestFiles:
     def test_svg_can_be_read_by_those_who_do_not_see_it(self):
-        root = parsed(draw_outline(tea()).svg)
+        root = parsed(drawn(tea()).svg)
         assert root.get("role") == "img"
         assert root.find(f"{SVG}title").text == "making tea"
         said = root.find(f"{SVG}desc").text
@@ -690,7 +702,7 @@ class TestFiles:
          "turned \u202e round", "x" * 5000, "水を飲む" * 40, "$\\frac{1}{2}$ &amp;", "\u200d"],
     )  # fmt: skip
     def test_hostile_names_are_only_text(self, name):
-        drawing = draw_outline(chain([name, "other"], title=name), telling=[name, name + "?"])
+        drawing = drawn(chain([name, "other"], title=name), telling=[name, name + "?"])
         root = parsed(drawing.svg)
         tags = {element.tag.removeprefix(SVG) for element in root.iter()}
         assert tags == {"svg", "title", "desc", "style", "rect", "g", "path", "text"}
@@ -700,12 +712,12 @@ class TestFiles:
 
     def test_themes(self):
         outline = tea()
-        light, dark = (draw_outline(outline, theme=theme).svg for theme in ("light", "dark"))
+        light, dark = (drawn(outline, theme=theme).svg for theme in ("light", "dark"))
         assert LIGHT["paper"] in light
         assert "var(" not in light
         assert DARK["paper"] in dark
         assert LIGHT["frame"] not in dark
-        auto = draw_outline(outline).svg
+        auto = drawn(outline).svg
         assert "prefers-color-scheme: dark" in auto
         assert DARK["paper"] in auto
         assert set(LIGHT) == set(DARK)
@@ -713,7 +725,7 @@ class TestFiles:
 
     def test_every_colour_that_is_used_is_known(self):
         for telling in (None, ["drink", "boil water"]):
-            root = parsed(draw_outline(tea(), telling=telling).svg)
+            root = parsed(drawn(tea(), telling=telling).svg)
             named = {
                 name.partition("-")[2]
                 for element in root.iter()
@@ -723,22 +735,22 @@ class TestFiles:
             assert named <= set(LIGHT)
 
     @pytest.mark.parametrize(
-        ("suffix", "start"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF")]
+        ("suffix", "start"), [(".svg", b"<svg"), (".SVG", b"<svg"), (".png", b"\x89PNG")]
     )
     def test_files_by_suffix_same_bytes_every_time(self, tmp_path, suffix, start):
         path = tmp_path / f"tea{suffix}"
-        drawing = draw_outline(tea(), path, telling=["boil water", "drink"])
+        drawing = drawn(tea(), path=path, telling=["boil water", "drink"])
         assert path.read_bytes().startswith(start)
-        again = draw_outline(tea(), telling=["boil water", "drink"])
+        again = drawn(tea(), telling=["boil water", "drink"])
         assert path.read_bytes() == drawing.content(path) == again.content(f"other{suffix}")
 
     def test_dark_png_differs(self):
         outline = chain(["one", "two"])
-        light, dark = (draw_outline(outline, theme=theme) for theme in ("light", "dark"))
+        light, dark = (drawn(outline, theme=theme) for theme in ("light", "dark"))
         assert light.content("a.png") != dark.content("a.png")
 
     def test_data(self):
-        picture = outline_picture(tea(), telling=["drink"])
+        picture = pictured(tea(), telling=["drink"])
         data = json.loads(json.dumps(picture.to_dict()))
         assert {"boxes", "links", "texts", "frames", "notes"} <= set(data)
         assert data["boxes"][1]["name"] == "boil water"
@@ -746,31 +758,103 @@ class TestFiles:
 
     def test_empty(self):
         nothing = Outline((), (), np.zeros((0, 0), bool), np.zeros((0, 0), np.int64), 4)
-        drawing = draw_outline(nothing)
+        drawing = drawn(nothing)
         assert [box.name for box in drawing.picture.boxes] == ["start", "end"]
         assert "no step" in drawing.picture.texts[0].text
-        assert "a" in draw_outline(nothing, telling=["a"]).picture.texts[0].text
+        assert "a" in drawn(nothing, telling=["a"]).picture.texts[0].text
         assert drawing.content("a.png").startswith(b"\x89PNG")
         check_places(drawing.picture)
 
     def test_one_step(self):
-        drawing = draw_outline(chain(["wait"]))
+        drawing = drawn(chain(["wait"]))
         assert [box.name for box in drawing.picture.boxes] == ["start", "wait", "end"]
-        assert repr(drawing) == "OutlineDrawing(1 steps, 2 links)"
+        assert repr(drawing) == "Drawing(1 steps, 2 links)"
 
     def test_notebooks_show_it(self):
-        drawing = draw_outline(el.examples.doorbell().outline())
-        assert isinstance(drawing, OutlineDrawing)
+        script = el.examples.doorbell()
+        drawing = script.draw()
         assert drawing._repr_svg_() == drawing.svg
+        html = script_html(script)
+        assert drawing.svg in html
+        assert "Script(10 states, 16 edges, 10 events)" in html
+        parsed(html)
 
     @pytest.mark.parametrize(
         ("options", "message"),
         [
             ({"theme": "blue"}, "theme is 'blue'"),
             ({"title": 3}, "title is 3"),
-            ({"path": "picture.gif"}, "cannot draw a file of the kind .gif"),
+            ({"path": "picture.gif"}, "picture.gif: cannot draw a file of the kind .gif"),
+            ({"path": "picture"}, r"without suffix \(name it .svg or .png\)"),
+            ({"path": "picture.pdf"}, "kind .pdf .*a browser prints an .svg as PDF"),
+            ({"path": "no/such/folder/a.svg"}, "cannot be written"),
         ],
     )
     def test_wrong_options(self, options, message):
         with pytest.raises(InputError, match=message):
-            draw_outline(tea(), **options)
+            drawn(tea(), **options)
+
+    def test_a_script_is_drawn_by_its_outline(self, tmp_path):
+        script = el.examples.doorbell()
+        drawing = script.draw(tmp_path / "a.svg", telling=["open door"])
+        assert "unsaid" in drawing.svg
+        assert (tmp_path / "a.svg").read_text(encoding="utf-8") == drawing.svg
+        with pytest.raises(UnknownEventError, match="unknown event 'dance'"):
+            script.draw(telling=["dance"])
+        assert script.draw(telling=["dance"], unknown="ignore").picture.boxes[1].state == "unsaid"
+
+    def test_a_png_is_twice_as_large_as_its_svg(self):
+        drawing = drawn(tea())
+        content = drawing.content("a.png")
+        width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+        assert width == pytest.approx(2 * drawing.picture.width, abs=2)
+        assert height == pytest.approx(2 * drawing.picture.height, abs=2)
+
+    def test_a_png_has_letters(self):
+        names = ("boil water", "         i")
+        one, other = (drawn(chain([name]), title="").content("a.png") for name in names)
+        assert one != other
+
+    def test_without_resvg_a_png_says_what_to_install(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "resvg_py", None)
+        path = tmp_path / "a.png"
+        with pytest.raises(InputError, match=r'needs resvg-py.*pip install "elision\[draw\]"'):
+            drawn(tea(), path=path)
+        assert not path.exists()
+        drawn(tea(), path=tmp_path / "a.svg")
+
+    def test_without_fonts_a_png_is_refused(self, monkeypatch):
+        bare = functools.partial(resvg_py.svg_to_bytes, skip_system_fonts=True)
+        monkeypatch.setattr(resvg_py, "svg_to_bytes", bare)
+        draw._has_letters.cache_clear()
+        with pytest.raises(InputError, match="needs a font, and none is installed"):
+            drawn(tea()).content("a.png")
+        draw._has_letters.cache_clear()
+
+    def test_pictures_too_large_for_a_png(self, monkeypatch):
+        monkeypatch.setattr(draw, "LARGEST", 1000)
+        with pytest.raises(InputError, match=r"too large for a PNG \(draw an .svg\)"):
+            drawn(tea()).content("a.png")
+
+
+def luminance(colour):
+    channels = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_colours_have_contrast(colours):
+    for ground in ("paper", "box", "step", "frame", "told", "unsaid", "astray"):
+        assert contrast(colours["ink"], colours[ground]) >= 7
+        assert contrast(colours["soft"], colours[ground]) >= 4.5
+    for part in ("told", "unsaid", "astray"):
+        assert contrast(colours[f"{part}-line"], colours[part]) >= 4.5
+        assert contrast(colours[f"{part}-line"], colours["paper"]) >= 3
+    assert contrast(colours["bar"], colours["step"]) >= 3
+    assert contrast(colours["outline"], colours["paper"]) >= 3

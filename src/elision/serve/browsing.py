@@ -9,7 +9,7 @@ import numpy as np
 from elision.serve.corpus_messages import Column, Matrix, Row
 from elision.serve.lines import understood
 from elision.serve.tellings import finite
-from elision.show.outline_overlay import PROBABLE
+from elision.show.overlay import PROBABLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from elision.serve import messages
 from elision.serve.examples import examples
-from elision.serve.outlines import happens
 
 if TYPE_CHECKING:
     from elision.serve.shelf import Held
@@ -60,7 +59,7 @@ def details(held: Held) -> messages.Details:
 def _summary(outline: Outline) -> str:
     """Say in a sentence what is known."""
     steps = len(outline.steps)
-    done, told = sum(happens(outline)), sum(step.told for step in outline.steps)
+    done, told = sum(outline.happens), sum(step.told for step in outline.steps)
     number = f"{steps} step" if steps == 1 else f"{steps} steps"
     source = f"Learned from {outline.tellings} tellings: {number}" if outline.tellings else number
     rough = " So few that percentages are rough." if 0 < outline.tellings < FEW else ""

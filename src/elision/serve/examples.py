@@ -9,7 +9,7 @@ import numpy as np
 from elision.ask.restoring import left_out
 from elision.serve import messages
 from elision.serve.outlines import spoken
-from elision.show.outline_overlay import out_of_order
+from elision.show.overlay import out_of_order
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from elision.serve import messages
 from elision.serve.shelf import folded
-from elision.show.outline_picture import laid_picture
+from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import DARK, LIGHT, RULES, outline_svg
 from elision.show.words import cleaned
 from elision.values.outline_reading import condition
@@ -60,9 +60,8 @@ def spoken(outline: Outline, step: int) -> str:
 
 
 def _outlined(outline: Outline, room: float | None) -> messages.Outlined:
-    done = happens(outline)
     return messages.Outlined(
-        svg=outline_svg(laid_picture(outline, None, "", room), styled=False),
+        svg=outline_svg(outline_picture(outline, title="", room=room), styled=False),
         tellings=outline.tellings,
         steps=[
             messages.StepInfo(
@@ -72,7 +71,7 @@ def _outlined(outline: Outline, room: float | None) -> messages.Outlined:
                 words=spoken(outline, number),
                 wording=[cleaned(said) for said in one.wording[:WORDINGS]],
                 told=one.told,
-                happens=done[number],
+                happens=outline.happens[number],
                 before=_beside(outline, number, before=True),
                 after=_beside(outline, number, before=False),
                 instead=_instead(outline, number),
@@ -82,16 +81,6 @@ def _outlined(outline: Outline, room: float | None) -> messages.Outlined:
         ],
         bonds=_bonds(outline),
     )
-
-
-def happens(outline: Outline) -> list[float]:
-    """Probability that each step is done, told or not."""
-    found = [0.0] * len(outline.steps)
-    for unit in outline.units:
-        for branch, share in zip(unit.branches, unit.shares, strict=True):
-            for step in branch:
-                found[step] = unit.happens * share
-    return found
 
 
 def _beside(outline: Outline, step: int, *, before: bool) -> list[int]:

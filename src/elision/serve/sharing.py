@@ -9,17 +9,17 @@ from elision import show
 from elision.serve import messages
 from elision.serve.outlines import spoken
 from elision.serve.restore import restore
-from elision.show.outline_overlay import Laid
-from elision.show.outline_picture import laid_picture
+from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import DARK, LIGHT, outline_svg
+from elision.show.overlay import Laid
 from elision.show.words import cleaned, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.serve.shelf import Held
-    from elision.show.outline_overlay import State
-    from elision.show.svg import Theme
+    from elision.show.outline_svg import Theme
+    from elision.show.overlay import State
     from elision.values.outline import Outline
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -85,7 +85,7 @@ def restoration(held: Held, sharing: messages.Sharing) -> Restoration:
 def as_html(held: Held, sharing: messages.Sharing) -> bytes:
     """The telling as a page of its own: no script, nothing from elsewhere."""
     found = restoration(held, sharing)
-    drawn = laid_picture(held.script.outline(), found.laid, "")
+    drawn = outline_picture(held.script.outline(), found.laid, title="")
     rows = "\n".join(map(_row, found.rows))
     judged = f'<p class="verdict">{escape(found.verdict)}</p>' if found.verdict else ""
     text = f"""<!doctype html>
@@ -121,14 +121,14 @@ def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
     Raises
     ------
     InputError
-        If matplotlib, which PNG needs, is not installed.
+        If resvg-py, which PNG needs, is not installed.
     """
     found = restoration(held, sharing)
     laid = found.laid if found.rows else None
-    text = outline_svg(laid_picture(held.script.outline(), laid, found.title), theme=sharing.theme)
-    if kind == "svg":
-        return text.encode()
-    return show.outline_raster.rendered_outline(text, kind, dark=sharing.theme == "dark")
+    drawing = show.draw.draw_outline(
+        held.script.outline(), laid, title=found.title, theme=sharing.theme
+    )
+    return drawing.content(f"outline.{kind}")
 
 
 # --- what it says -----------------------------------------------------------------------------

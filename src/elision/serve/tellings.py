@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision.errors import InputError
-from elision.show.outline_overlay import PROBABLE
+from elision.show.overlay import PROBABLE
 from elision.values.outline import steps_told
 
 if TYPE_CHECKING:
