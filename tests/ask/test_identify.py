@@ -388,7 +388,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
 
 def _edit(folder, change):
     """Change the index and mend its checksum, as an attacker or a careless hand might."""
-    from elision.files.script import ENVELOPE
+    from elision.files.library import ENVELOPE
 
     path = folder / "library.json"
     index = json.loads(path.read_bytes())

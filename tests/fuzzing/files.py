@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from functools import cache
@@ -96,10 +95,11 @@ def _take_folder(content):
 def _extractors():
     extractor = el.EventExtractor(vectors=False)
     extractor.fit_transform(el.read(STORIES * 3))
-    return [json.dumps(extractor.to_dict()).encode()]
+    extractor.save(folder() / "extractor.json")
+    return [(folder() / "extractor.json").read_bytes()]
 
 
-@target("extractor", "json", _extractors)
+@target("extractor", "json", _extractors, resealed)
 def _extractor(content):
     extractor = el.EventExtractor.load(written("extractor.json", content))
     domain = next(iter(extractor.domains_), "bell")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
-import msgspec
 import numpy as np
 import pytest
 
 import elision as el
 from elision.ask.engine.filters import first_filter
 from elision.ask.telling import deviations
-from elision.files import arrays
-from elision.files.arrays import packed
-from elision.files.script import ENVELOPE, dumps, loads
+from elision.files.script import dumps, loads
 from elision.learn import backoff, limits, structure
 from elision.learn.telling import learn_telling
 from elision.values import telling_kinds
@@ -111,7 +106,6 @@ def test_questions_to_a_model_of_kinds(few_kinds):
     again = loads(content)
     assert again == script
     assert dumps(again) == content
-    assert json.loads(content)["version"] == 3
     assert again.log_probs([given]) == script.log_probs([given])
     assert again.fill([*given[:-1], None]) == script.fill([*given[:-1], None])
 
@@ -125,46 +119,6 @@ def test_files_do_not_grow_with_the_square_of_the_events(few_kinds):
         script = el.Script.build({"e0": "e0"}, {"start": {"e0": 1}, "e0": {"end": 1}}, events=names)
         sizes.append(len(dumps(script.with_telling(learn_telling(told, names, backward=False)))))
     assert sizes[1] < 4 * sizes[0] < 1e5
-
-
-def test_large_scripts_are_packed_and_the_same_to_the_last_bit(monkeypatch):
-    script = (
-        el.SEMHMM(score="marginal", random_state=0).fit(el.examples.doorbell_tellings()).script_
-    )
-    text = dumps(script)
-    monkeypatch.setattr(arrays, "LARGE", 10)
-    content = dumps(script)
-    assert json.loads(content)["version"] == 3
-    assert loads(content) == script
-    assert np.array_equal(loads(content).emission, script.emission)
-    assert loads(text) == script  # as earlier releases wrote it
-    assert len(content) < len(text)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda data: {"version": 2},
-        lambda data: {"arrays": data["arrays"] | {"source": data["arrays"]["emission"]}},
-        lambda data: {"arrays": data["arrays"] | {"emission": ""}},
-        lambda data: {"arrays": data["arrays"] | {"target": "AAAA"}},
-        lambda data: {"edges": [[0, 1, 1.0]]},
-        lambda data: {"arrays": data["arrays"] | {"emission": base64(packed(np.zeros(10**6)))}},
-        lambda data: {"arrays": data["arrays"] | {"source": base64(packed(np.full(9, 99, "<i4")))}},
-    ],
-)
-def test_damaged_arrays(change, monkeypatch):
-    monkeypatch.setattr(arrays, "LARGE", 1)
-    data = json.loads(dumps(el.examples.doorbell()))
-    data |= change(data)
-    data["checksum"] = f"sha256:{'0' * 64}"
-    with pytest.raises(el.FileFormatError, match=r"^script: ") as caught:
-        loads(ENVELOPE.sealed(json.dumps(data)))
-    assert "\n" not in str(caught.value)
-
-
-def base64(content):
-    return msgspec.to_builtins(content)
 
 
 @pytest.mark.parametrize("score", ["approx", "marginal", "exact"])

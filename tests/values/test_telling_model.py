@@ -570,12 +570,6 @@ def test_a_saved_script_answers_to_the_last_bit(tmp_path, backward, histories, m
         assert chain is None or not chain.after.flags.writeable
 
 
-def test_only_a_telling_model_makes_a_file_of_the_newer_version():
-    assert json.loads(dumps(script()))["version"] == 1
-    assert "telling" not in json.loads(dumps(script()))
-    assert json.loads(dumps(told_script()))["version"] == 2
-
-
 NUMPY_NUMBERS = [("fade", np.float64), ("again", np.float32), ("singles", np.int64)]
 
 

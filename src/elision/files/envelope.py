@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
+VERSION = 1
+"""Of all our files."""
+
 LARGEST_BYTES = 64 << 20
 """A larger file is refused before the memory runs out."""
 
@@ -41,8 +44,6 @@ class Envelope:
     ----------
     format
         What it says that it is.
-    versions
-        Those that can be read.
     noun
         What it is called in messages.
     largest
@@ -54,11 +55,16 @@ class Envelope:
     """
 
     format: str
-    versions: tuple[int, ...]
     noun: str
     largest: int = LARGEST_BYTES
     hint: str | None = None
     edited: str | None = None
+
+    def written(self, fields: Mapping[str, Any]) -> bytes:
+        """Return the bytes of a file with these fields, one a line."""
+        head = {"format": self.format, "version": VERSION, "checksum": NO_CHECKSUM}
+        lines = [f"{_json(name)}: {_json(value)}" for name, value in (head | dict(fields)).items()]
+        return self.sealed("{\n" + ",\n".join(lines) + "\n}\n")
 
     def sealed(self, text: str) -> bytes:
         """Put the checksum of a file's text where it holds 64 zeros."""
@@ -92,17 +98,17 @@ class Envelope:
         FileFormatError
             If it is no such file; the message is one line.
         """
-        raw = self.parsed(content, where)
+        raw: dict[str, Any] = self._parsed(content, where)
         self.check_header(raw, where)
-        if checksum and not checksum_fits(content, raw.get("checksum")):
+        if checksum and not _checksum_fits(content, raw.get("checksum")):
             problem = f"damaged {self.noun}: the checksum does not fit"
             raise FileFormatError(problem, where=where, hint=self.edited or self.hint)
         return raw
 
-    def parsed(self, content: bytes, where: str) -> dict[str, Any]:
-        """Read JSON strictly: one object, no key twice, no number that is not finite."""
+    def _parsed(self, content: bytes, where: str) -> Any:
+        """Read JSON strictly: no key twice, no number that is not finite."""
         try:
-            raw = json.loads(
+            return json.loads(
                 content.decode(),  # json itself would guess at UTF-16 and let half a surrogate pass
                 parse_constant=_no_constant,
                 parse_float=_finite,
@@ -112,11 +118,8 @@ class Envelope:
             self._refuse("nested too deeply", where)
         except ValueError as error:
             self._refuse(str(error)[:150], where)
-        if not isinstance(raw, dict):
-            self._refuse(f"a {type(raw).__name__}, expected an object", where)
-        return raw
 
-    def converted(self, raw: dict[str, Any], kind: type[Kind], where: str) -> Kind:
+    def converted(self, raw: Mapping[str, Any], kind: type[Kind], where: str) -> Kind:
         """Check fields and their types."""
         try:
             return msgspec.convert(raw, kind, strict=True)
@@ -129,18 +132,17 @@ class Envelope:
             f"damaged {self.noun}: {problem}", where=where, hint=self.hint
         ) from None
 
-    def check_header(self, raw: Mapping[str, Any], where: str) -> None:
+    def check_header(self, raw: Any, where: str) -> None:
         """Refuse another format, or another version of it."""
         if not isinstance(raw, dict):
             self._refuse(f"a {type(raw).__name__}, expected an object", where)
         kind, version = raw.get("format"), raw.get("version")
         if kind != self.format:
             self._refuse(f"format is {_scalar(kind)}, expected {self.format!r}", where)
-        if type(version) is not int or version not in self.versions:
-            newer = type(version) is int and version > max(self.versions)
-            known = " and ".join(map(str, self.versions))
+        if type(version) is not int or version != VERSION:
+            newer = type(version) is int and version > VERSION
             raise FileFormatError(
-                f"{self.noun} of version {_scalar(version)}, this release reads version {known}",
+                f"{self.noun} of version {_scalar(version)}, this release reads version {VERSION}",
                 where=where,
                 hint="a newer release may read it" if newer else self.hint,
             )
@@ -149,8 +151,7 @@ class Envelope:
         raise FileFormatError(f"no {self.noun}: {problem}", where=where, hint=self.hint) from None
 
 
-def checksum_fits(content: bytes, claimed: object) -> bool:
-    """Whether the bytes of a file fit its checksum."""
+def _checksum_fits(content: bytes, claimed: object) -> bool:
     found = _CHECKSUM.search(content)
     if found is None or claimed != f"sha256:{found.group(1).decode()}":
         return False
@@ -159,6 +160,10 @@ def checksum_fits(content: bytes, claimed: object) -> bool:
     digest.update(b"0" * 64)
     digest.update(memoryview(content)[end:])
     return digest.hexdigest().encode() == found.group(1)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _no_constant(name: str) -> NoReturn:

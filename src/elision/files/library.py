@@ -9,7 +9,6 @@ library or the new one, never half of each.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import re
@@ -21,7 +20,7 @@ import msgspec
 from elision import files
 from elision._files import one_writer, shown_path, temporary_in, write_atomically
 from elision.errors import FileFormatError, InputError
-from elision.files.envelope import NO_CHECKSUM, Envelope
+from elision.files.envelope import Envelope
 from elision.files.script import FORMAT as SCRIPT
 from elision.values.sheet import Sheet
 
@@ -32,9 +31,8 @@ if TYPE_CHECKING:
     from elision.values.script import Script
 
 FORMAT = "elision-library"
-VERSION = 1
 INDEX = "library.json"
-ENVELOPE = Envelope(FORMAT, (VERSION,), "library")
+ENVELOPE = Envelope(FORMAT, "library")
 SCRIPTS = "scripts"
 MOST_TOLD = 1e12
 """How often an event is told in a telling, at most; no script tells one nearly as often."""
@@ -111,7 +109,7 @@ def _save(root: Path, where: str, entries: Iterator[tuple[str, float, Sheet, Any
         )
         for name, prior, sheet, script in entries
     ]
-    write_atomically(root / INDEX, _dumps(listed))
+    write_atomically(root / INDEX, ENVELOPE.written({"scripts": msgspec.to_builtins(listed)}))
     named = {entry.file for entry in listed}
     for path in (root / SCRIPTS).iterdir():
         if path.name not in named and path.suffix == ".json":
@@ -130,17 +128,6 @@ def _store(folder: Path, name: str, script: Any) -> str:
         file = f"{clean}-{digest}.json".encode("ascii", "ignore").decode()
         temporary.replace(folder / file)
     return file
-
-
-def _dumps(entries: list[_Entry]) -> bytes:
-    lines = ",\n".join(
-        json.dumps(msgspec.structs.asdict(entry), ensure_ascii=False, allow_nan=False)
-        for entry in entries
-    )
-    return ENVELOPE.sealed(
-        f'{{\n"format": "{FORMAT}",\n"version": {VERSION},\n"checksum": "{NO_CHECKSUM}",\n'
-        f'"scripts": [\n{lines}\n]\n}}\n'
-    )
 
 
 def is_library(folder: str | PathLike[str]) -> bool:

@@ -1,8 +1,7 @@
-"""Scripts as JSON files: one versioned format with a checksum (``docs/format.md``)."""
+"""Scripts as JSON files (``docs/format.md``), with their outlines and telling models."""
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,31 +10,23 @@ import numpy as np
 
 from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, ScriptError
-from elision.files.arrays import PackedArrays, is_large, pack_arrays, unpack_arrays
-from elision.files.envelope import NO_CHECKSUM, Envelope
-from elision.files.outline import PackedOutline, pack_outline, unpack_outline
-from elision.files.telling import PackedTelling, pack, unpack
+from elision.files.envelope import Envelope
+from elision.files.telling import TellingFields, read_telling, telling_fields
 from elision.values._script_parts import END, START
 from elision.values.observations import short
+from elision.values.outline import Alarms, Outline, Step, Unit
 from elision.values.script import Script
 
 if TYPE_CHECKING:
     from os import PathLike
 
 FORMAT = "elision-script"
-NEWEST_VERSION = 4
-LARGE_VERSION = 3
-VERSION = 2
-BARE_VERSION = 1
-"""Versions of files of scripts that know the words around a gap or have a choice in parts, of other
-very large scripts, of others with a telling model or an outline, and of those with neither."""
 
 MOST_CELLS = 1 << 26
 """More cells in the arrays of a script are refused before the memory runs out."""
 
 ENVELOPE = Envelope(
     FORMAT,
-    (BARE_VERSION, VERSION, LARGE_VERSION, NEWEST_VERSION),
     "script file",
     edited="load(..., checksum=False) reads a file that was edited by hand",
 )
@@ -47,17 +38,48 @@ class _State(msgspec.Struct, forbid_unknown_fields=True):
     tells: list[tuple[int, float]]
 
 
+class _Step(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    event: str
+    told: float
+    telling: float
+    again: float
+    place: float
+    wording: tuple[str, ...]
+
+
+class _Unit(msgspec.Struct, forbid_unknown_fields=True):
+    branches: tuple[tuple[int, ...], ...]
+    shares: tuple[float, ...]
+    happens: float
+
+
+class _Alarms(msgspec.Struct, forbid_unknown_fields=True):
+    skipped: tuple[float, ...]
+    out_of_order: tuple[float, ...]
+
+
+class _Outline(msgspec.Struct, forbid_unknown_fields=True):
+    title: str
+    tellings: int
+    steps: list[_Step]
+    units: list[_Unit]
+    before: list[tuple[int, int]]
+    pairs: list[list[int]]
+    alarms: _Alarms | None
+    apart: list[_Unit]
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    checksum: str
     about: dict[str, Any]
     events: list[str]
     states: list[_State]
     edges: list[tuple[int, int, float]]
-    format: str
-    version: int
-    checksum: str
-    outline: PackedOutline | None = None
-    telling: PackedTelling | None = None
-    arrays: PackedArrays | None = None
+    outline: _Outline | None
+    telling: TellingFields | None
 
 
 def dumps(script: Script) -> bytes:
@@ -75,64 +97,49 @@ def dumps(script: Script) -> bytes:
     >>> loads(dumps(script)) == script
     True
     """
-    text = "\n".join(
-        [
-            "{",
-            f'"format": "{FORMAT}",',
-            f'"version": {_version(script)},',
-            f'"checksum": "{NO_CHECKSUM}",',
-            *script_lines(script),
-            "}\n",
-        ]
-    )
-    return ENVELOPE.sealed(text)
-
-
-def _version(script: Script) -> int:
-    if script.telling is not None and script.telling.near_words is not None:
-        return NEWEST_VERSION
-    if script.made_from is not None and script.made_from.apart:
-        return NEWEST_VERSION
-    if is_large(script) or (script.telling is not None and script.telling.kinds is not None):
-        return LARGE_VERSION
-    return BARE_VERSION if script.telling is None and script.made_from is None else VERSION
-
-
-def script_lines(script: Script) -> list[str]:
-    """Lines of JSON with the fields of a script: about, events, states, edges."""
-    problem = too_many_cells(script.size, len(script.events))
+    problem = _too_many_cells(script.size, len(script.events))
     if problem:
         raise ScriptError(problem)
-    large = is_large(script)
     states = [
-        {"name": name, "elision": elision, "tells": [] if large else _pairs(row)}
+        {
+            "name": name,
+            "elision": elision,
+            "tells": [(o, row[o]) for o in np.flatnonzero(row).tolist()],
+        }
         for name, elision, row in zip(
             script.states[1:-1], script.elision[1:-1].tolist(), script.emission[1:-1], strict=True
         )
     ]
     edges = script.parameters
-    triples = zip(
-        edges.source.tolist(), edges.target.tolist(), edges.transition.tolist(), strict=True
+    arrays = (edges.source.tolist(), edges.target.tolist(), edges.transition.tolist())
+    outline, telling = script.made_from, script.telling
+    return ENVELOPE.written(
+        {
+            "about": script.about,
+            "events": script.events,
+            "states": states,
+            "edges": list(zip(*arrays, strict=True)),
+            "outline": None if outline is None else msgspec.to_builtins(_outline_fields(outline)),
+            "telling": None if telling is None else msgspec.to_builtins(telling_fields(telling)),
+        }
     )
-    lines = [
-        f'"about": {_json(script.about)},',
-        f'"events": {_lines(script.events)},',
-        f'"states": {_lines(states)},',
-        f'"edges": {_lines([] if large else list(triples))}',
-    ]
-    if large:
-        arrays = msgspec.json.encode(pack_arrays(script)).decode()
-        lines[-1] += ","
-        lines.append(f'"arrays": {arrays}')
-    if script.made_from is not None:
-        outline = msgspec.json.encode(pack_outline(script.made_from)).decode()
-        lines[-1] += ","
-        lines.append(f'"outline": {outline}')
-    if script.telling is not None:
-        packed = msgspec.json.encode(pack(script.telling)).decode()
-        lines[-1] += ","
-        lines.append(f'"telling": {packed}')
-    return lines
+
+
+def _outline_fields(outline: Outline) -> _Outline:
+    alarms = outline.alarms
+    return _Outline(
+        outline.title,
+        outline.tellings,
+        [
+            _Step(s.name, s.event, s.told, s.telling, s.again, s.place, tuple(s.wording))
+            for s in outline.steps
+        ],
+        [_Unit(u.branches, u.shares, u.happens) for u in outline.units],
+        [(a, b) for a, b in np.argwhere(outline.covers).tolist()],
+        outline.pairs.tolist(),
+        None if alarms is None else _Alarms(alarms.skipped, alarms.out_of_order),
+        [_Unit(u.branches, u.shares, u.happens) for u in outline.apart],
+    )
 
 
 def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Script:
@@ -152,30 +159,24 @@ def loads(content: bytes, *, where: str = "script", checksum: bool = True) -> Sc
     FileFormatError
         If these are not the bytes of a script file; the message is one line.
     """
-    raw = ENVELOPE.opened(content, where, checksum=checksum)
-    file = ENVELOPE.converted(raw, _File, where)
-    _check_version(file, where)
-    return _script(file, where)
-
-
-def _check_version(file: _File, where: str) -> None:
-    bare = file.telling is None and file.outline is None
-    large = file.arrays is not None or (file.telling is not None and file.telling.has_kinds)
-    words = file.telling is not None and file.telling.has_words
-    apart = file.outline is not None and file.outline.has_apart
-    holds = None
-    if words or apart or file.version == NEWEST_VERSION:
-        if file.version != NEWEST_VERSION:
-            holds = "with " + ("words around gaps" if words else "choices in parts")
-        elif not (words or apart):
-            holds = "without words around gaps or choices in parts"
-    elif (file.version == LARGE_VERSION) != large:
-        holds = ("with" if large else "without") + " arrays or kinds of events"
-    elif not large and (file.version == BARE_VERSION) != bare:
-        holds = ("without" if bare else "with") + " telling model or outline"
-    if holds:
-        problem = f"damaged script file: version {file.version} {holds}"
+    file = ENVELOPE.converted(ENVELOPE.opened(content, where, checksum=checksum), _File, where)
+    problem = _too_many_cells(len(file.states) + 2, len(file.events))
+    if problem:
         raise FileFormatError(problem, where=where)
+    try:
+        return Script(
+            file.events,
+            _transition(file, where),
+            *_emission(file, where),
+            states=[START, *(state.name for state in file.states), END],
+            about=file.about,
+            telling=None
+            if file.telling is None
+            else read_telling(file.telling, tuple(file.events), where),
+            outline=None if file.outline is None else _outline(file.outline, where),
+        )
+    except ScriptError as error:
+        raise FileFormatError(f"no valid script: {error}", where=where) from None
 
 
 def save(script: Script, path: str | PathLike[str]) -> None:
@@ -205,38 +206,17 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Script:
     return loads(content, where=where, checksum=checksum)
 
 
-def _pairs(row: np.ndarray[Any, np.dtype[np.float64]]) -> list[tuple[int, float]]:
-    return [(int(o), float(row[o])) for o in np.flatnonzero(row)]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _lines(items: list[Any] | tuple[Any, ...]) -> str:
-    if not items:
-        return "[]"
-    return "[\n" + ",\n".join(_json(item) for item in items) + "\n]"
-
-
-def too_many_cells(states: int, events: int) -> str | None:
+def _too_many_cells(states: int, events: int) -> str | None:
     """What to complain of where the arrays of a script would not fit the memory."""
-    if states * (states + events) <= MOST_CELLS:
+    cells = states * (states + events)
+    if cells <= MOST_CELLS:
         return None
-    return (
-        f"{states} states and {events} events need {states * (states + events)} cells,"
-        f" expected at most {MOST_CELLS}"
-    )
+    return f"{states} states and {events} events need {cells} cells, expected at most {MOST_CELLS}"
 
 
-def _script(file: _File, where: str) -> Script:
+def _transition(file: _File, where: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     size = len(file.states) + 2
-    problem = too_many_cells(size, len(file.events))
-    if problem:
-        raise FileFormatError(problem, where=where)
     transition = np.zeros((size, size))
-    emission = np.zeros((size, len(file.events)))
-    elision = np.zeros(size)
     for number, (source, target, probability) in enumerate(file.edges):
         place = f"{where}, edge {number}"
         if not (0 <= source < size and 0 <= target < size):
@@ -244,6 +224,14 @@ def _script(file: _File, where: str) -> Script:
         if transition[source, target]:
             raise FileFormatError(f"{source} -> {target} stands twice", where=place)
         transition[source, target] = _positive(probability, place)
+    return transition
+
+
+def _emission(
+    file: _File, where: str
+) -> tuple[np.ndarray[Any, np.dtype[np.float64]], np.ndarray[Any, np.dtype[np.float64]]]:
+    emission = np.zeros((len(file.states) + 2, len(file.events)))
+    elision = np.zeros(len(emission))
     for k, state in enumerate(file.states, start=1):
         place = f"{where}, state {k}"
         elision[k] = state.elision
@@ -253,29 +241,42 @@ def _script(file: _File, where: str) -> Script:
             if emission[k, event]:
                 raise FileFormatError(f"event {event} stands twice", where=place)
             emission[k, event] = _positive(probability, place)
-    if file.arrays is not None:
-        if file.edges or any(state.tells for state in file.states):
-            raise FileFormatError("damaged script file: edges and arrays of them", where=where)
-        transition, emission = unpack_arrays(file.arrays, size, len(file.events), where)
-    names = [START, *(state.name for state in file.states), END]
-    telling = None if file.telling is None else unpack(file.telling, tuple(file.events), where)
-    outline = None if file.outline is None else unpack_outline(file.outline, where)
-    try:
-        return Script(
-            file.events,
-            transition,
-            emission,
-            elision,
-            states=names,
-            about=file.about,
-            telling=telling,
-            outline=outline,
-        )
-    except ScriptError as error:
-        raise FileFormatError(f"no valid script: {error}", where=where) from None
+    return emission, elision
 
 
 def _positive(probability: float, place: str) -> float:
     if not (math.isfinite(probability) and probability > 0):
         raise FileFormatError(f"probability {probability}, expected a positive one", where=place)
     return probability
+
+
+def _outline(file: _Outline, where: str) -> Outline:
+    try:
+        msgspec.json.encode(file)
+    except UnicodeError:
+        ENVELOPE.damaged("half a surrogate pair in the outline, expected Unicode", where)
+    n = len(file.units)
+    order = np.zeros((n, n), dtype=bool)
+    for a, b in file.before:
+        if not (0 <= a < n and 0 <= b < n):
+            ENVELOPE.damaged(f"no unit {short(a)} or {short(b)}", where)
+        order[a, b] = True
+    for k in range(n):
+        order |= np.outer(order[:, k], order[k])
+    if any(len(row) != n for row in file.pairs) or len(file.pairs) != n:
+        ENVELOPE.damaged("pairs do not fit the units", where)
+    if file.tellings < 0 or any(count < 0 for row in file.pairs for count in row):
+        ENVELOPE.damaged("fewer than 0 tellings", where)
+    try:
+        return Outline(
+            tuple(Step(*msgspec.structs.astuple(step)) for step in file.steps),
+            tuple(Unit(*msgspec.structs.astuple(unit)) for unit in file.units),
+            order,
+            np.array(file.pairs, dtype=np.int64).reshape(n, n),
+            file.tellings,
+            file.title,
+            None if file.alarms is None else Alarms(*msgspec.structs.astuple(file.alarms)),
+            tuple(Unit(*msgspec.structs.astuple(unit)) for unit in file.apart),
+        )
+    except (ScriptError, OverflowError, IndexError) as error:
+        ENVELOPE.damaged(str(error), where)

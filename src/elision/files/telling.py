@@ -14,12 +14,15 @@ from elision.values.telling import Calibration, Chain, Missing, TellingModel
 from elision.values.telling_kinds import Kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import DTypeLike, NDArray
 
+TABLES = ("after", "memory", "told", "place", "history")
+NUMBERS = ("singles", "fade", "again", "total", "average")
 
-class PackedChain(msgspec.Struct, forbid_unknown_fields=True):
+
+class _Chain(msgspec.Struct, forbid_unknown_fields=True):
     """A chain: arrays as bytes, little-endian, float32 or int64 (``keys``)."""
 
     after: bytes
@@ -35,14 +38,21 @@ class PackedChain(msgspec.Struct, forbid_unknown_fields=True):
     average: float
 
 
-class PackedKinds(msgspec.Struct, forbid_unknown_fields=True):
+class _Calibration(msgspec.Struct, forbid_unknown_fields=True):
+    """Oddness of usual tellings, as float32, and the share of strange events."""
+
+    oddness: bytes
+    strange: float
+
+
+class _Kinds(msgspec.Struct, forbid_unknown_fields=True):
     """Kinds of events: arrays as bytes, little-endian, int32 and float32."""
 
     of: bytes
     share: bytes
 
 
-class PackedWords(msgspec.Struct, forbid_unknown_fields=True):
+class _Words(msgspec.Struct, forbid_unknown_fields=True):
     """What words say of a gap around which they are told: arrays as bytes, little-endian, float16.
 
     The two of ``ahead`` are of what comes next.
@@ -55,53 +65,58 @@ class PackedWords(msgspec.Struct, forbid_unknown_fields=True):
     share: float
 
 
-class PackedTelling(msgspec.Struct, forbid_unknown_fields=True):
+class TellingFields(msgspec.Struct, forbid_unknown_fields=True):
     """A telling model without its events, which are those of the script."""
 
-    forward: PackedChain
-    backward: PackedChain | None
+    forward: _Chain
+    backward: _Chain | None
     missing: tuple[float, float, float] | None
-    calibration: bytes | None = msgspec.field(default=None, name="usual")
-    strange: float | None = None
-    kinds: PackedKinds | msgspec.UnsetType = msgspec.UNSET
-    near_words: PackedWords | msgspec.UnsetType = msgspec.UNSET
-
-    @property
-    def has_kinds(self) -> bool:
-        """Whether its chains speak of kinds of events."""
-        return not isinstance(self.kinds, msgspec.UnsetType)
-
-    @property
-    def has_words(self) -> bool:
-        """Whether it knows words."""
-        return not isinstance(self.near_words, msgspec.UnsetType)
+    usual: _Calibration | None
+    kinds: _Kinds | None
+    near_words: _Words | None
 
 
-def pack(model: TellingModel) -> PackedTelling:
+def telling_fields(model: TellingModel) -> TellingFields:
     """Return what a file holds of a telling model."""
-    backward = None if model.backward is None else _packed(model.backward)
-    found = model.missing
-    missing = None if found is None else (found.constant, found.odds, found.rivals)
-    packed = PackedTelling(_packed(model.forward), backward, missing)
-    if model.calibration is not None:
-        packed.calibration = model.calibration.oddness.astype("<f4").tobytes()
-        packed.strange = model.calibration.strange
-    if model.kinds is not None:
-        of, share = model.kinds.of.astype("<i4"), model.kinds.share.astype("<f4")
-        packed.kinds = PackedKinds(of.tobytes(), share.tobytes())
-    if model.near_words is not None:
-        around, ahead = map(_packed_chances, model.near_words)
-        first = model.near_words.around
-        packed.near_words = PackedWords(list(first.words), *around, ahead, first.share)
-    return packed
+    return TellingFields(
+        forward=_chain_fields(model.forward),
+        backward=_made(_chain_fields, model.backward),
+        missing=_made(tuple, model.missing),
+        usual=_made(
+            lambda one: _Calibration(_bytes(one.oddness, "<f4"), one.strange), model.calibration
+        ),
+        kinds=_made(
+            lambda one: _Kinds(_bytes(one.of, "<i4"), _bytes(one.share, "<f4")), model.kinds
+        ),
+        near_words=_made(_words_fields, model.near_words),
+    )
 
 
-def _packed_chances(chances: WordChances) -> tuple[bytes, bytes]:
-    return chances.table.astype("<f2").tobytes(), chances.constant.astype("<f2").tobytes()
+def _made(make: Callable[[Any], Any], part: object) -> Any:
+    """Make something of a part, if there is one."""
+    return None if part is None else make(part)
 
 
-def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingModel:
-    """Return the telling model that `pack` packed.
+def _chain_fields(chain: Chain) -> _Chain:
+    tables = {name: _bytes(getattr(chain, name), "<f4") for name in TABLES}
+    numbers = {name: getattr(chain, name) for name in NUMBERS}
+    return _Chain(**tables, keys=_bytes(chain.keys, "<i8"), **numbers)
+
+
+def _words_fields(words: NearWords) -> _Words:
+    around, ahead = (
+        (_bytes(one.table, "<f2"), _bytes(one.constant, "<f2"))
+        for one in (words.around, words.ahead)
+    )
+    return _Words(list(words.around.words), *around, ahead, words.around.share)
+
+
+def _bytes(values: NDArray[Any], kind: str) -> bytes:
+    return values.astype(kind).tobytes()
+
+
+def read_telling(file: TellingFields, events: Sequence[str], where: str) -> TellingModel:
+    """Return the telling model that a file holds.
 
     Raises
     ------
@@ -109,96 +124,59 @@ def unpack(packed: PackedTelling, events: Sequence[str], where: str) -> TellingM
         If its arrays do not fit.
     """
     try:
-        kinds = _kinds(packed.kinds, where)
+        kinds = _made(_kinds, file.kinds)
         size = len(events) if kinds is None else kinds.number
         return TellingModel(
             events,
-            _chain(packed.forward, size, where),
-            None if packed.backward is None else _chain(packed.backward, size, where),
-            missing=None if packed.missing is None else Missing(*packed.missing),
-            calibration=_calibration(packed, where),
+            _chain(file.forward, size),
+            _made(lambda chain: _chain(chain, size), file.backward),
+            missing=_made(lambda numbers: Missing(*numbers), file.missing),
+            calibration=_made(_calibration, file.usual),
             kinds=kinds,
-            near_words=_near_words(packed.near_words, len(events), where),
+            near_words=_made(lambda words: _near_words(words, len(events)), file.near_words),
         )
     except ScriptError as error:
         raise FileFormatError(f"damaged script file: {error}", where=where) from None
 
 
-def _kinds(packed: PackedKinds | msgspec.UnsetType, where: str) -> Kinds | None:
-    if isinstance(packed, msgspec.UnsetType):
-        return None
-    of, share = _array(packed.of, "<i4", where), _array(packed.share, "<f4", where)
-    return Kinds(of.astype(np.int64), share.astype(float))
+def _calibration(file: _Calibration) -> Calibration:
+    return Calibration.of(_array(file.oddness, "<f4"), file.strange)
 
 
-def _near_words(
-    packed: PackedWords | msgspec.UnsetType, events: int, where: str
-) -> NearWords | None:
-    if isinstance(packed, msgspec.UnsetType):
-        return None
-    words = tuple(packed.words)
+def _chain(file: _Chain, size: int) -> Chain:
+    tables = {}
+    for name in TABLES:
+        table = _array(getattr(file, name), "<f4")
+        if table.size % (size + 1):
+            raise ScriptError(f"{name} has no whole rows")
+        tables[name] = table.reshape(-1, size + 1)
+    numbers = {name: getattr(file, name) for name in NUMBERS}
+    return Chain(**tables, keys=_array(file.keys, "<i8"), **numbers)
+
+
+def _kinds(file: _Kinds) -> Kinds:
+    return Kinds(_array(file.of, "<i4"), _array(file.share, "<f4"))
+
+
+def _near_words(file: _Words, events: int) -> NearWords:
+    words = tuple(file.words)
 
     def chances(arrays: tuple[bytes, bytes], sides: int, outcomes: int) -> WordChances:
-        table, constant = (_array(one, "<f2", where).astype(float) for one in arrays)
+        table, constant = (_array(one, "<f2") for one in arrays)
         shape = (sides, len(words), outcomes)
         if table.size != math.prod(shape):
-            problem = "damaged script file: words and their table do not fit"
-            raise FileFormatError(problem, where=where)
-        return WordChances(words, table.reshape(shape), constant, packed.share)
+            raise ScriptError("words and their table do not fit")
+        return WordChances(words, table.reshape(shape), constant, file.share)
 
     return NearWords(
-        chances((packed.table, packed.constant), 2, events), chances(packed.ahead, 1, events + 1)
+        chances((file.table, file.constant), 2, events), chances(file.ahead, 1, events + 1)
     )
 
 
-def _calibration(packed: PackedTelling, where: str) -> Calibration | None:
-    if packed.calibration is None or packed.strange is None:
-        return None
-    return Calibration.of(_array(packed.calibration, "<f4", where), packed.strange)
-
-
-def _packed(chain: Chain) -> PackedChain:
-    arrays: dict[str, Any] = {
-        name: getattr(chain, name).astype("<f4").tobytes()
-        for name in ("after", "memory", "told", "place", "history")
-    }
-    return PackedChain(
-        **arrays,
-        keys=chain.keys.astype("<i8").tobytes(),
-        singles=chain.singles,
-        fade=chain.fade,
-        again=chain.again,
-        total=chain.total,
-        average=chain.average,
-    )
-
-
-def _chain(packed: PackedChain, size: int, where: str) -> Chain:
-    def rows(name: str) -> NDArray[np.float64]:
-        table = _array(getattr(packed, name), "<f4", where).astype(float)
-        if table.size % (size + 1):
-            raise FileFormatError(f"damaged script file: {name} has no whole rows", where=where)
-        return table.reshape(-1, size + 1)
-
-    return Chain(
-        after=rows("after"),
-        memory=rows("memory"),
-        told=rows("told"),
-        place=rows("place"),
-        fade=packed.fade,
-        again=packed.again,
-        total=packed.total,
-        average=packed.average,
-        keys=_array(packed.keys, "<i8", where).astype(np.int64),
-        singles=packed.singles,
-        history=rows("history"),
-    )
-
-
-def _array(content: bytes, kind: DTypeLike, where: str) -> NDArray[Any]:
+def _array(content: bytes, kind: DTypeLike) -> NDArray[Any]:
     if len(content) % np.dtype(kind).itemsize:
-        raise FileFormatError("damaged script file: half a number", where=where)
+        raise ScriptError("half a number")
     found = np.frombuffer(content, kind)
     if not np.isfinite(found).all():  # before it is cast, which some of these cannot be
-        raise FileFormatError("damaged script file: a number that is none", where=where)
-    return found
+        raise ScriptError("a number that is none")
+    return found.astype(np.int64 if found.dtype.kind == "i" else float)

@@ -19,8 +19,7 @@ import numpy as np
 
 from elision._files import shown_path, write_atomically
 from elision.errors import InputError
-from elision.files.arrays import packed, unpacked
-from elision.files.envelope import NO_CHECKSUM, Envelope
+from elision.files.envelope import Envelope
 from elision.learn.counts import END, MOST_STATES, START, CountsModel
 from elision.learn.observe import BatchDone
 from elision.learn.sem import vocabulary_of
@@ -35,18 +34,14 @@ if TYPE_CHECKING:
     from elision.learn.sem import SEMHMM
 
 FORMAT = "elision-progress"
-VERSION = 2
 LARGEST_BYTES = 1 << 30
 MOST_CELLS = 1 << 27
 """A larger file, or more counts in it, is refused before the memory runs out."""
 
-ENVELOPE = Envelope(FORMAT, (VERSION,), "progress file", LARGEST_BYTES, "delete it to start anew")
+ENVELOPE = Envelope(FORMAT, "progress file", LARGEST_BYTES, "delete it to start anew")
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
-    format: str
-    version: int
-    checksum: str
+class _Fields(msgspec.Struct, forbid_unknown_fields=True):
     settings: str
     narratives: str
     states: int
@@ -57,6 +52,12 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     support: bytes
     elision: bytes
     history: list[BatchDone]
+
+
+class _File(_Fields, forbid_unknown_fields=True):
+    format: str
+    version: int
+    checksum: str
 
 
 class OtherRunError(InputError):
@@ -133,36 +134,39 @@ class Checkpoint:
         """Write the progress after each batch."""
         if isinstance(event, BatchDone) and model is not None:
             self._history = (*self._history, event)
-            text = msgspec.json.encode(self._file(model)).decode()
-            write_atomically(self.path, ENVELOPE.sealed(text))
+            fields = msgspec.to_builtins(self._fields(model))
+            write_atomically(self.path, ENVELOPE.written(fields))
 
     def remove(self) -> None:
         """Delete the file: the fit is complete."""
         self.path.unlink(missing_ok=True)
 
-    def _file(self, model: CountsModel) -> _File:
-        return _File(
-            format=FORMAT,
-            version=VERSION,
-            checksum=NO_CHECKSUM,
+    def _fields(self, model: CountsModel) -> _Fields:
+        return _Fields(
             settings=self._settings,
             narratives=self._narratives,
             states=model.states,
             events=model.emission.shape[1],
-            edge=packed(np.packbits(model.edge)),
-            transition=packed(model.transition[model.edge].astype("<f8")),
-            emission=packed(model.emission.astype("<f8")),
-            support=packed(np.packbits(model.support)),
-            elision=packed(model.elision.astype("<f8")),
+            edge=_packed(np.packbits(model.edge)),
+            transition=_packed(model.transition[model.edge].astype("<f8")),
+            emission=_packed(model.emission.astype("<f8")),
+            support=_packed(np.packbits(model.support)),
+            elision=_packed(model.elision.astype("<f8")),
             history=list(self._history),
         )
 
 
+def _packed(values: NDArray[Any]) -> bytes:
+    return zlib.compress(np.ascontiguousarray(values).tobytes(), 6)
+
+
 def _exactly(content: bytes, kind: DTypeLike, number: int) -> NDArray[Any]:
-    found = unpacked(content, kind, most=number)
-    if len(found) != number:
-        raise ValueError("an array that is too short")
-    return found
+    """So many numbers: a small file may not blow up."""
+    size = number * np.dtype(kind).itemsize
+    found = zlib.decompressobj().decompress(content, size + 1)
+    if len(found) != size:
+        raise ValueError("an array that is too short or too long")
+    return np.frombuffer(found, kind)
 
 
 def _bits(content: bytes, rows: int, columns: int) -> NDArray[np.bool_]:

@@ -38,7 +38,7 @@ HEADER = "corpus.json"
 _BLOCK = 1 << 20
 _MOST = 2.0**53  # whole numbers up to it are exact
 _DAMAGED = "pack the narratives again"
-ENVELOPE = Envelope(FORMAT, (VERSION,), "packed corpus", hint=_DAMAGED)
+ENVELOPE = Envelope(FORMAT, "packed corpus", hint=_DAMAGED)
 
 _checked: set[tuple[str, int, int]] = set()
 """Files whose checksum was found to be right in this process: path, size and time of change."""

@@ -6,7 +6,6 @@ and the word counts that its similarity needs; content words and vectors are wor
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ import numpy as np
 
 from elision._files import shown_path, write_atomically
 from elision.errors import FileFormatError, InputError
-from elision.files.envelope import NO_CHECKSUM, Envelope, checksum_fits
+from elision.files.envelope import VERSION, Envelope
 from elision.text.cluster import Method  # noqa: TC001 - msgspec reads it
 from elision.text.event_types import Calibration, DomainTypes, EventType
 from elision.text.similarity import Measure, OwnMeasure, WordMeasure
@@ -32,11 +31,8 @@ if TYPE_CHECKING:
     from elision.text.similarity import OwnSimilarity
     from elision.text.weights import Weights
 
-__all__ = ["FORMAT", "VERSION", "from_dict", "read", "save", "to_dict"]
-
 FORMAT = "elision-extractor"
-VERSION = 1
-ENVELOPE = Envelope(FORMAT, (VERSION,), "extractor")
+ENVELOPE = Envelope(FORMAT, "extractor")
 
 LARGEST_NUMBER = 1e6
 MOST_SENTENCES = 1 << 40
@@ -138,11 +134,7 @@ def from_dict(
 ) -> tuple[dict[str, Any], dict[str, DomainTypes]]:
     """Return settings and event types from plain values, or say what is wrong with them."""
     ENVELOPE.check_header(data, where)
-    try:
-        file = msgspec.convert(data, _File, strict=True)
-    except (msgspec.ValidationError, UnicodeError) as error:
-        said = repr(str(error))[1:-1][:150]
-        raise FileFormatError(f"damaged extractor: {said}", where=where) from None
+    file = ENVELOPE.converted(data, _File, where)
     settings = msgspec.structs.asdict(file.settings)
     settings["similarity"] = _own(file.settings.similarity, similarity, "similarity", where)
     settings["parser"] = _own(file.settings.parser, parser, "parser", where)
@@ -256,8 +248,7 @@ def _check_domain(file: _Domain, where: str) -> None:
 def save(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write plain values to a JSON file, in one go."""
     try:
-        sealed = {"checksum": NO_CHECKSUM, **data}
-        content = ENVELOPE.sealed(json.dumps(sealed, ensure_ascii=False, allow_nan=False) + "\n")
+        content = ENVELOPE.written({name: data[name] for name in ("settings", "domains")})
     except ValueError as error:  # half a surrogate pair in a sentence, or a nan from a setting
         raise InputError(f"cannot be written as JSON: {str(error)[:100]}") from None
     write_atomically(path, content)
@@ -266,9 +257,6 @@ def save(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
     """Return the plain values of a file, and its name for messages."""
     where = shown_path(path)
-    content = ENVELOPE.read(path)
-    data = ENVELOPE.parsed(content, where)
-    claimed = data.pop("checksum", None)  # the first files had none
-    if claimed is not None and not checksum_fits(content, claimed):
-        ENVELOPE.damaged("the checksum does not fit", where)
+    data = ENVELOPE.opened(ENVELOPE.read(path), where)
+    del data["checksum"]
     return data, where
