@@ -710,7 +710,7 @@ def test_an_undamaged_copy_is_read():
 
 def test_a_damaged_byte_of_the_telling_model_does_not_fit_the_checksum():
     content = dumps(told_script())
-    place = content.index(b'"memory":"') + len(b'"memory":"')
+    place = content.index(b'"memory": "') + len(b'"memory": "')
     spoiled = content[:place] + (b"B" if content[place : place + 1] == b"A" else b"A")
     spoiled += content[place + 1 :]
     with pytest.raises(el.FileFormatError, match="checksum"):

@@ -98,7 +98,7 @@ def _made(make: Callable[[Any], Any], part: object) -> Any:
 
 
 def _chain_fields(chain: Chain) -> _Chain:
-    tables = {name: _bytes(getattr(chain, name), "<f4") for name in TABLES}
+    tables: dict[str, Any] = {name: _bytes(getattr(chain, name), "<f4") for name in TABLES}
     numbers = {name: getattr(chain, name) for name in NUMBERS}
     return _Chain(**tables, keys=_bytes(chain.keys, "<i8"), **numbers)
 
@@ -144,7 +144,7 @@ def _calibration(file: _Calibration) -> Calibration:
 
 
 def _chain(file: _Chain, size: int) -> Chain:
-    tables = {}
+    tables: dict[str, Any] = {}
     for name in TABLES:
         table = _array(getattr(file, name), "<f4")
         if table.size % (size + 1):
