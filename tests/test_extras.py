@@ -13,7 +13,7 @@ EXTRAS = {
     "page": ("h11", "starlette", "uvicorn", "wsproto"),
     "draw": ("networkx", "resvg_py"),
     "cluster": ("distributed",),
-    "files": ("pandas", "polars", "pyarrow"),
+    "files": ("pandas", "pyarrow"),
     "vectors": ("wordllama",),
 }
 """What each brings, as pyproject.toml has it."""
@@ -49,8 +49,6 @@ def without(monkeypatch, extra):
         ("draw", ("draw", "script.json", "-o", "picture.png")),
         ("cluster", ("learn", "tellings.jsonl", "-o", "a.json", "--dask", "tcp://127.0.0.1:1")),
         ("cluster", ("repair", "log.csv", "-o", "a.csv", "--dask", "tcp://127.0.0.1:1")),
-        ("files", ("learn", "log.parquet", "-o", "a.json")),
-        ("files", ("events", "log.parquet")),
         ("files", ("pack", "log.parquet", "-o", "packed")),
         ("files", ("repair", "log.parquet", "-o", "a.csv")),
         ("files", ("repair", "log.csv", "-o", "a.parquet")),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from elision.learn.learner import ScriptLearner
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.pipeline.loading import load
-    from elision.readers import read
+    from elision.io import read
     from elision.repairing import Repairer, repair
     from elision.scale.engine import on
     from elision.scale.packed_corpus import PackedCorpus
@@ -73,7 +73,7 @@ else:
             "mean_log_prob": "learn.sem",
             "on": "scale.engine",
             "pack": "scale.packing",
-            "read": "readers",
+            "read": "io",
             "repair": "repairing",
             "set_threads": "_threads",
         },

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elision.errors import InputError
-from elision.readers import read
+from elision.io import read
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
 from sources import EVENTS, FILES, TABLE, XES, jsonl, put
@@ -91,7 +91,7 @@ class TestFormats:
             read("-")
 
     def test_stdin_of_a_process(self) -> None:
-        program = "from elision.readers import read; print(len(read('-')))"
+        program = "from elision.io import read; print(len(read('-')))"
         run = subprocess.run(
             [sys.executable, "-c", program],
             input=gzip.compress(FILES["stories.jsonl"]),
@@ -437,7 +437,7 @@ class TestFiles:
 
     def test_reading_stays_lean(self) -> None:
         slow = ("pandas", "polars", "pyarrow", "narwhals")
-        program = f"import sys, elision.readers; print([m for m in {slow} if m in sys.modules])"
+        program = f"import sys, elision.io; print([m for m in {slow} if m in sys.modules])"
         with tempfile.TemporaryDirectory() as folder:
             run = subprocess.run(
                 [sys.executable, "-c", program],

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from elision.errors import InputError, ReadingWarning
 from elision.eventlog import Insertion
 from elision.eventlog.log import EventLog
-from elision.readers import read
-from elision.readers.preview import is_untimed
+from elision.io import read
+from elision.io.preview import is_untimed
 from elision.values.narrative import Narrative
 from sources import CSV, EVENTS, FILES, TABLE, parquet, put
 
@@ -254,11 +254,6 @@ class TestTables:
             ),
             ('case,activity\n1,a\n2,"b\n\n', {}, "^log.csv line 4: not valid CSV: unexpected end"),
             ('case,activity\n1,a\n2,"b"c\n', {}, "^log.csv line 3: not valid CSV"),
-            (
-                "case,activity\n1,a\n2," + "b" * 200_000,
-                {},
-                "^log.csv line 3: not valid CSV: field l",
-            ),
             ("a" * 200_000, {}, "^log.csv line 1: not valid CSV: field larger than"),
             ("case,activity\n", {}, "^log.csv: there are no narratives in it"),
             ("\n\n", {}, "^log.csv line 1: no column looks like the case"),
@@ -436,5 +431,4 @@ class TestParquet:
     def test_without_pyarrow(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         path = put(tmp_path, "log.parquet", FILES["log.parquet"])
-        with pytest.raises(InputError, match=r"needs pyarrow.*pip install 'elision\[files\]'"):
-            read(path)
+        assert read(path).events == EVENTS

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from elision import EventLog, Insertion, ScriptLearner
 from elision.errors import InputError, shown
-from elision.readers import read
-from elision.readers.times import Dated, Form, TimeColumn, Written, given_form
+from elision.io import read
+from elision.io.times import Form, find, given_form
 from elision.values.observations import Packer
 
 if TYPE_CHECKING:
@@ -59,10 +59,8 @@ def order(times: list[str], **options: Any) -> list[int]:
 
 
 def seen(values: list[Any], time_format: str | None = None) -> tuple[Form, list[Any]]:
-    column = TimeColumn(time_format)
-    readings = column.see(values, str)
-    assert column.form("column") is readings[0][0]
-    return readings[0]
+    (form, moments), *_ = find(pl.Series([*map(str, values)]), str, time_format)
+    return form, moments.to_list()
 
 
 class TestForms:
@@ -103,7 +101,7 @@ class TestForms:
             (["5/31/2024 6:30 PM"], datetime(2024, 1, 2, 0, 4), "1/2/2024 12:04 AM"),
             (["31-05-2024 18:30"], datetime(2024, 1, 2, 0, 4), "02-01-2024 00:04"),
             (["12/31/2024", "1/31/2024"], datetime(2024, 2, 29, 9), "2/29/2024"),
-            (["31 MAY 2024"], datetime(2024, 2, 29), "29 FEB 2024"),
+            (["31 May 2024"], datetime(2024, 2, 29), "29 Feb 2024"),
             (
                 ["2024-05-31T18:30:00.5+02:00"],
                 datetime(2024, 5, 31, 22),
@@ -111,7 +109,6 @@ class TestForms:
             ),
             (["20240531"], datetime(2024, 2, 29, 23), "20240229"),
             ([20240531], datetime(2024, 2, 29, 23), 20240229),
-            ([date(2024, 5, 31)], datetime(2024, 2, 29, 23), date(2024, 2, 29)),
             (["8 p.m."], None, None),
         ],
     )
@@ -189,8 +186,8 @@ class TestGivenForm:
             read(table(["1"]), time_format=wrong)
 
     def test_words_and_letters(self) -> None:
-        assert isinstance(given_form("day-first"), Dated)
-        assert isinstance(given_form("%d"), Written)
+        assert given_form("day-first").order == "dmy"
+        assert given_form("%d").order == "given"
 
     def test_what_does_not_fit(self) -> None:
         with pytest.raises(
@@ -215,21 +212,16 @@ FAR = 10_000_000
 
 def far_frames() -> dict[str, Any]:
     days = pa.array([FAR, FAR - 1], pa.int32()).cast(pa.date32())
-    seconds = pa.array([2**60, 2**60 - 1]).cast(pa.timestamp("s"))
     microseconds = pa.array([2**62, 2**62 - 1]).cast(pa.timestamp("us"))
     names: dict[str, Any] = {"case": [1, 1], "activity": ["a", "b"]}
     return {
         "arrow days": pa.table({**names, "time": days}),
-        "arrow seconds": pa.table({**names, "time": seconds}),
         "arrow microseconds": pa.table({**names, "time": microseconds}),
         "polars days": pl.DataFrame(
             {**names, "time": pl.Series([FAR, FAR - 1], dtype=pl.Int32).cast(pl.Date)}
         ),
         "polars milliseconds": pl.DataFrame(
             {**names, "time": pl.Series([2**62, 2**62 - 1]).cast(pl.Datetime("ms"))}
-        ),
-        "pandas seconds": pd.DataFrame(
-            {**names, "time": pd.Series([2**60, 2**60 - 1], dtype="datetime64[s]")}
         ),
     }
 
@@ -268,10 +260,9 @@ class TestOutOfRange:
 
     def test_huge_numbers(self, tmp_path: Path) -> None:
         huge = "9" * 400
-        assert order([huge, "8" + huge[1:], "1"]) == [2, 1, 0]
+        with pytest.raises(InputError, match=r"'9999.* is not a timestamp"):
+            order([huge, "1"])
         frame = pd.DataFrame({"case": [1, 1], "activity": ["a", "b"]})
-        frame["time"] = pd.Series([10**400, 1], dtype=object)
-        assert read(frame).events == [("b", "a")]
         with pytest.raises(InputError, match=r"'9999.* is not a timestamp"):
             order(["9" * 5000])
         frame["case"] = pd.Series([10**5000, 1], dtype=object)

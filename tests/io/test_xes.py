@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elision.errors import InputError
-from elision.readers import read
+from elision.io import read
 from elision.values.narrative import Narrative
 from sources import XES, put
 
