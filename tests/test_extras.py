@@ -13,7 +13,7 @@ EXTRAS = {
     "page": ("h11", "starlette", "uvicorn", "wsproto"),
     "draw": ("networkx", "resvg_py"),
     "cluster": ("distributed",),
-    "files": ("pandas", "pyarrow"),
+    "files": ("pandas", "pyarrow", "rustxes"),
     "vectors": ("wordllama",),
 }
 """What each brings, as pyproject.toml has it."""

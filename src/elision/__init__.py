@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from elision import examples
     from elision._threads import get_threads, set_threads
     from elision.eventlog import EventLog, Insertion, LogWriter
+    from elision.io import read
     from elision.learn.baselines import (
         BidirectionalBigram,
         Conditional,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from elision.learn.learner import ScriptLearner
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.pipeline.loading import load
-    from elision.io import read
     from elision.repairing import Repairer, repair
     from elision.scale.engine import on
     from elision.scale.packed_corpus import PackedCorpus
