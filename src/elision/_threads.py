@@ -65,7 +65,7 @@ def _checked(threads: int | str, name: str) -> int:
 
 
 def _enter_pool() -> None:
-    _inside.pool = True
+    _inside.pool = _inside.batch = True
 
 
 def _forget_pool() -> None:
@@ -104,6 +104,22 @@ if hasattr(os, "register_at_fork"):
 def inside_pool() -> bool:
     """Whether this is a thread of the pool."""
     return bool(getattr(_inside, "pool", False))
+
+
+def in_batch() -> bool:
+    """Whether this is one of many pieces of work, so that loading compiled code pays."""
+    return bool(getattr(_inside, "batch", False))
+
+
+@contextmanager
+def batch() -> Iterator[None]:
+    """Say that many pieces of work come, one after the other."""
+    before = in_batch()
+    _inside.batch = True
+    try:
+        yield
+    finally:
+        _inside.batch = before
 
 
 def check_stopped() -> None:
@@ -161,9 +177,13 @@ def run(task: Callable[[int], object], numbers: Iterable[int]) -> None:
     global _pool  # noqa: PLW0603
     numbers = list(numbers)
     threads = get_threads()
-    if threads == 1 or len(numbers) == 1 or inside_pool():
-        for number in numbers:
-            task(number)
+    if len(numbers) == 1:
+        task(numbers[0])
+        return
+    if threads == 1 or inside_pool():
+        with batch():
+            for number in numbers:
+                task(number)
         return
     with _lock:
         if _pool is None:

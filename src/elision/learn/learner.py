@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from elision._threads import one_blas_thread
+from elision._threads import batch, one_blas_thread
 from elision.errors import InputError
 from elision.learn.alarms import with_alarms
 from elision.learn.answers import ScriptAnswers
@@ -190,7 +190,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         self.script_ = sharp_script(outline, self.events_, about=about)
         if self.events_:
             # Small products of matrices in threads of ours: BLAS's own would stand in their way.
-            with one_blas_thread():
+            with one_blas_thread(), batch():
                 self._begin(next(stage))
                 telling = learn_telling(told, self.events_, heard=other, random_state=seed)
                 self._begin(next(stage))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -32,11 +31,10 @@ LARGEST_LOGIT = 1e4
 
 
 STEP_WORK = 5_000
-MOST_PLAIN_WORK = 20_000_000
-"""Numbers that numpy goes through before compiled code is loaded, and what a step counts beside. So
-many take a third of the time that loading takes; vague sentences take several million."""
+"""What a step of numpy's costs beside the numbers that it goes through, in such numbers."""
 
-_plain_work = 0
+MOST_PLAIN_WORK = 2_000_000
+"""Numbers that numpy goes through for one answer: a few hundredths of a second."""
 
 
 class Missing(NamedTuple):
@@ -449,20 +447,31 @@ class TellingModel:
 
 
 def _compute(what: str, chain: Chain, events: NDArray[np.int64], *arguments: Any) -> None:
-    """Let compiled code do it, or numpy where loading the compiled code would take longer.
+    """Let numpy answer what is asked once and is small, compiled code what is large or one of many.
 
-    That is so for the few first questions of a process which has not loaded numba. Which way is
-    taken depends on the questions alone, so the same questions have the same answers to the last
-    bit.
+    Loading compiled code takes two seconds, a small answer of numpy some milliseconds. Nothing but
+    the call decides, so that the same call has the same answer to the last bit.
     """
-    global _plain_work  # noqa: PLW0603
-    work = (len(events) + 1) * (STEP_WORK + chain.after.size)
-    if "numba" in sys.modules or _threads.inside_pool() or _plain_work + work > MOST_PLAIN_WORK:
-        powers = (chain.powers,) if what in ("insertions", "insert_each") else ()
-        getattr(kernels.tellings, what)(chain.tables, *powers, events, *arguments)
+    if not _threads.in_batch() and _plain_work(what, chain, events, arguments) <= MOST_PLAIN_WORK:
+        getattr(kernels.plain_tellings, what)(chain, events, *arguments)
         return
-    _plain_work += work
-    getattr(kernels.plain_tellings, what)(chain, events, *arguments)
+    powers = (chain.powers,) if what in ("insertions", "insert_each") else ()
+    getattr(kernels.tellings, what)(chain.tables, *powers, events, *arguments)
+
+
+def _plain_work(
+    what: str, chain: Chain, events: NDArray[np.int64], arguments: tuple[Any, ...]
+) -> int:
+    """Numbers that numpy would go through, and what its steps cost beside."""
+    if what == "insertions":
+        low, high, _ = arguments
+        steps = (high - low + 1) * (2 * len(events) - low - high + 2) // 2
+    elif what == "insert_each":
+        offset, places, _ = arguments
+        steps = int((offset[1:] - offset[:-1] - places + 1).sum())
+    else:
+        return (len(events) + 1) * (STEP_WORK + len(chain.after))
+    return steps * (STEP_WORK + chain.after.size)
 
 
 def _steps(chain: Chain, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
