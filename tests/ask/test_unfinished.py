@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import elision as el
+from elision._threads import batch
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +198,8 @@ def test_many_beginnings_are_judged_as_each_by_itself(in_parallel, doorbells):
     script, tellings = in_parallel
     many = [*beginnings_of(tellings)[:4], tellings[0], ["a", "x", None, ...]]
     found = script.conform(one for one in many)
-    assert list(found) == [script.score(one) for one in many]
+    with batch():  # of what is asked once numpy takes sums in another order
+        assert list(found) == [script.score(one) for one in many]
     asked = many[:-1]
     assert list(script.between_many(asked)) == [script.between(one) for one in asked]
     for hand_made in doorbells:
