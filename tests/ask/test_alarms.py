@@ -16,8 +16,7 @@ from elision.ask.follow import Skipped
 from elision.files.script import dumps, loads
 from elision.learn import alarms as module
 from elision.learn.alarms import LEAST_TELLINGS, QUIET, TIE, with_alarms
-from elision.learn.outline import learn_outline
-from elision.learn.sharp import sharp_script
+from elision.learn.outline import learn_outline, sharp_script
 from elision.values.outline import Alarms, Outline, Step, Unit
 
 EVENTS = [f"e{number}" for number in range(10)]

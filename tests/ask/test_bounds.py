@@ -9,9 +9,9 @@ import elision as el
 from elision.ask import missing, sample
 from elision.ask.engine import at_once, best_first, checks, conformance, precedence
 from elision.ask.engine.best_first import Effort
-from elision.ask.engine.orders import beam_search
 from elision.ask.engine.told_chain import ToldChain
 from elision.ask.heard import Heard
+from elision.ask.order import beam_search
 from elision.ask.telling import ahead, gaps, slots
 from models import row
 
@@ -196,7 +196,7 @@ def test_a_beam_is_narrower_where_each_step_takes_long(monkeypatch):
     copies = np.array([2, 2])
     likelihood = script.emission.T
     wide = beam_search(chain, likelihood, copies, top=5, width=50)
-    monkeypatch.setattr("elision.ask.engine.orders.MOST_WEIGHED", 1)
+    monkeypatch.setattr("elision.ask.order.MOST_WEIGHED", 1)
     narrow = beam_search(chain, likelihood, copies, top=5, width=50)
     assert len(wide) > len(narrow) == 1
     assert sorted(narrow[0]) == [0, 0, 1, 1]

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 import elision as el
 import naive_questions as twin
-from elision.ask.compare import compare
-from elision.ask.engine.matching import match_states
+from elision.ask.compare import compare, match_states
 from models import models
 
 pytestmark = pytest.mark.numerical

@@ -17,8 +17,7 @@ from elision.ask.engine.filters import StateFilter, TellingFilter, first_filter
 from elision.ask.engine.passing import EXPECTED, LARGEST_ODDS, Passing
 from elision.ask.follow import Follower, OutOfOrder, Skipped
 from elision.ask.follow_many import NONE_BY_EVENTS
-from elision.learn.outline import learn_outline
-from elision.learn.sharp import sharp_script
+from elision.learn.outline import learn_outline, sharp_script
 from elision.values.library import Library
 from elision.values.outline import Alarms, Outline, Step, Unit
 from models import RTOL, events, models

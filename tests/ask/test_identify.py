@@ -17,10 +17,14 @@ import naive_questions as twin
 from elision.ask import identify as module
 from elision.ask.engine.evidence import (
     BROKEN_OFF,
+    EVENT_WEIGHT,
     OPEN,
+    SCRIPT_WEIGHT,
     STRAY,
+    WORD_POWER,
     Background,
     Bounds,
+    Reading,
     Sentence,
     hear_events,
     log_evidence,
@@ -28,7 +32,6 @@ from elision.ask.engine.evidence import (
     symbols_of,
 )
 from elision.ask.engine.told_chain import ToldChain
-from elision.ask.engine.word_evidence import EVENT_WEIGHT, SCRIPT_WEIGHT, WORD_POWER, Reading
 from elision.files.library import Stored
 from elision.values.library import Library
 from elision.values.sheet import Sheet

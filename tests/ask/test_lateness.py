@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import elision as el
 import naive_follow as twin
-from elision.ask.engine.lateness import Lateness, joint
+from elision.ask.telling.conformance import Lateness, joint
 from elision.values.outline import Alarms
 
 RATE = 0.05

@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from asked import script_of
-from elision.ask.engine.deviations import moves
+from elision.ask.engine.conformance import moves
 from elision.ask.engine.told_chain import Tables, ToldChain
 
 pytestmark = pytest.mark.numerical

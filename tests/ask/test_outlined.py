@@ -17,7 +17,7 @@ from elision.ask.sample import stories
 from elision.ask.who import who
 from elision.errors import FileFormatError
 from elision.files.script import dumps, loads
-from elision.learn.sharp import sharp_script
+from elision.learn.outline import sharp_script
 from elision.values.outline import steps_told
 from serving import large
 

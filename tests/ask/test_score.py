@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import elision as el
 import naive
 import naive_questions as twin
-from elision.ask.engine.conformance import OUT_OF_ORDER
-from elision.ask.engine.deviations import deviations, moves
+from elision.ask.engine.conformance import OUT_OF_ORDER, deviations, moves
 from elision.ask.engine.told_chain import Tables, ToldChain
 from elision.ask.score import Conformances, conform, score
 from models import ATOL, RTOL, cases, events, models, pack

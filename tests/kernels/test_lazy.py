@@ -166,7 +166,7 @@ def test_what_stood_in_the_scratch_space_does_not_matter(seed):
                 continue
             for part in (search.way.alpha, search.way.beta, search.way.added, search.way.passed):
                 part[:] = 7.0
-            gain = kernels.deletions.delete_gain(
+            gain = kernels.moves.delete_gain(
                 *(search.model, search.pieces, search.scoring, search.before, search.way, s, e)
             )
             assert gain == pytest.approx(search.delete_gain[s, e], rel=1e-9)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import naive
 from elision import kernels
-from elision.learn.constraints import learn_constraints
 from elision.learn.counts import CountsModel
 from elision.learn.em import Prior, Pseudocounts, pseudocounts, run_em
 from elision.learn.search import Costs, _matrix, _words, exact_search, local_search, start
+from elision.learn.structure import learn_constraints
 from elision.values.observations import Packer
 from models import EXAMPLES, events
 

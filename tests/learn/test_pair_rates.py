@@ -10,9 +10,8 @@ import pytest
 from scipy.special import betaln
 
 import naive_outlines as naive
-from elision.learn import _pairs, precedence
-from elision.learn._pairs import Pairs
-from elision.learn.precedence import _consistent, _different, _sweeps, learn_precedence
+from elision.learn import precedence
+from elision.learn.precedence import Pairs, _consistent, _different, _sweeps, learn_precedence
 
 
 class Twin:
@@ -27,12 +26,12 @@ class Twin:
         self.near, self.far, self.misplacing = (
             a / (a + b)
             for a, b in (
-                _pairs.NEAR_INVERSION,
-                _pairs.FAR_INVERSION,
-                _pairs.MISPLACED,
+                precedence.NEAR_INVERSION,
+                precedence.FAR_INVERSION,
+                precedence.MISPLACED,
             )
         )
-        self.shares = list(_pairs.ORDERED)
+        self.shares = list(precedence.ORDERED)
         self.careless = [0.0] * len(told)
         self.suspicious = False
         self.kinds = {pair: self.kind(*pair) for pair in permutations(range(steps), 2)}
@@ -68,7 +67,7 @@ class Twin:
         loose = {pair: self.count(*pair, beside={True, False}, careless=True) for pair in pairs}
         every = {pair: near[pair] + far[pair] + loose[pair] for pair in pairs}
         told = [(a, b) for a, b in pairs if every[a, b] + every[b, a] > 1e-9]
-        free = _pairs.FREE
+        free = precedence.FREE
         before, worth = {}, {}
         for _ in range(3):
             for a, b in told:
@@ -80,8 +79,8 @@ class Twin:
                         + near[x, y] * math.log(1 - self.near)
                         + far[y, x] * math.log(self.far)
                         + far[x, y] * math.log(1 - self.far)
-                        + loose[y, x] * math.log(_pairs.CARELESS_PAIRS)
-                        + loose[x, y] * math.log(1 - _pairs.CARELESS_PAIRS)
+                        + loose[y, x] * math.log(precedence.CARELESS_PAIRS)
+                        + loose[x, y] * math.log(1 - precedence.CARELESS_PAIRS)
                         + math.log(share / 2)
                     )
 
@@ -98,13 +97,13 @@ class Twin:
                     sum(before[a, b] * (count[a, b] + count[b, a]) for a, b in told),
                 )
                 for prior, count in (
-                    (_pairs.NEAR_INVERSION, near),
-                    (_pairs.FAR_INVERSION, far),
+                    (precedence.NEAR_INVERSION, near),
+                    (precedence.FAR_INVERSION, far),
                 )
             )
-            for kind, usual in enumerate(_pairs.ORDERED):
+            for kind, usual in enumerate(precedence.ORDERED):
                 some = [pair for pair in told if self.kinds[pair] == kind]
-                weight = _pairs.ORDERED_WEIGHT
+                weight = precedence.ORDERED_WEIGHT
                 self.shares[kind] = (weight * usual + sum(before[pair] for pair in some)) / (
                     weight + len(some) / 2
                 )
@@ -124,14 +123,14 @@ class Twin:
                     if b == a:
                         continue
                     careful = self.against(i, a, b, before, 0.5)
-                    loose = self.against(i, a, b, before, 0.5, _pairs.CARELESS_PAIRS)
+                    loose = self.against(i, a, b, before, 0.5, precedence.CARELESS_PAIRS)
                     said = (1 - self.careless[i]) * careful + self.careless[i] * loose
                     odds += said * (1 - self.misplaced[i, b])
                 found[i, a] = 1 / (1 + math.exp(-min(max(odds, -50), 50)))
             self.misplaced = found
         total = sum(self.weight[i] * value for (i, _), value in found.items())
         cases = sum(self.weight[i] for i, _ in found)
-        self.misplacing = self.rate(_pairs.MISPLACED, total, cases)
+        self.misplacing = self.rate(precedence.MISPLACED, total, cases)
 
     def against(self, i, a, b, before, rate, usual=None):
         """What a pair of a telling says for one rate of inversions and against the usual one."""
@@ -144,10 +143,10 @@ class Twin:
     def weigh(self, before):
         """A telling is careless by the odds that its pairs break the order one time in four."""
         for i, one in enumerate(self.told):
-            odds = math.log(_pairs.CARELESS / (1 - _pairs.CARELESS))
+            odds = math.log(precedence.CARELESS / (1 - precedence.CARELESS))
             for a, b in combinations(one, 2):
                 trust = (1 - self.misplaced[i, a]) * (1 - self.misplaced[i, b])
-                odds += trust * self.against(i, a, b, before, _pairs.CARELESS_PAIRS)
+                odds += trust * self.against(i, a, b, before, precedence.CARELESS_PAIRS)
             self.careless[i] = 1 / (1 + math.exp(-min(max(odds, -50), 50)))
 
     def suspect(self):
@@ -168,9 +167,9 @@ class Twin:
         return self.suspicious
 
     def estimate(self):
-        for again in range(_pairs.ROUNDS):
+        for again in range(precedence.ROUNDS):
             before, worth = self.classify()
-            if (self.suspicious or again > 0) and again < _pairs.ROUNDS - 1:
+            if (self.suspicious or again > 0) and again < precedence.ROUNDS - 1:
                 self.place(before)
                 if self.suspicious:
                     self.weigh(before)
@@ -259,12 +258,12 @@ def test_careless_tellings_do_not_hide_the_order_of_the_others(seed):
 def explained(told, weight, steps, pairs):
     """Each telling is careful or careless."""
     order = naive.pairs_of(_consistent(pairs.worth))
-    inversion = min(1.0, max(_pairs.LEAST_INVERSION, _pairs.INVERSION_FACTOR * pairs.near))
+    inversion = min(1.0, max(precedence.LEAST_INVERSION, precedence.INVERSION_FACTOR * pairs.near))
     return [
         math.log(
-            (1 - _pairs.CARELESS) * math.exp(naive.telling_log_prob(one, order, inversion))
-            + _pairs.CARELESS
-            * math.exp(naive.telling_log_prob(one, order, _pairs.CARELESS_TELLING))
+            (1 - precedence.CARELESS) * math.exp(naive.telling_log_prob(one, order, inversion))
+            + precedence.CARELESS
+            * math.exp(naive.telling_log_prob(one, order, precedence.CARELESS_TELLING))
         )
         for one in told
     ]

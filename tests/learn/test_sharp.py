@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elision.learn import outline as learning
-from elision.learn.sharp import sharp_script
+from elision.learn.outline import sharp_script
 from elision.values.outline import Outline, Step, Unit
 
 

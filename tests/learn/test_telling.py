@@ -13,10 +13,9 @@ import elision as el
 import naive_telling as naive
 from elision.files.script import dumps
 from elision.kernels import tellings
-from elision.learn import _histories, _telling_counts, missing, telling
+from elision.learn import _telling_counts, missing, telling
 from elision.learn._beginnings import grow
-from elision.learn._histories import find_histories, history_rows
-from elision.learn._telling_counts import count
+from elision.learn._telling_counts import count, find_histories, history_rows
 from elision.learn.missing import hide, learn_missing
 from elision.learn.telling import agreement, learn_telling, shared_words
 from elision.values.telling import TellingModel
@@ -32,7 +31,7 @@ def settings():
     """The twin has the settings of the package."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(naive, "LONGEST_HISTORY", tellings.LONGEST_HISTORY)
-        patch.setattr(naive, "LEAST_TOLD", _histories.LEAST_TOLD)
+        patch.setattr(naive, "LEAST_TOLD", _telling_counts.LEAST_TOLD)
         for name in ("COMMON", "PAIR", "AGO", "PLACE", "SET", "NEARNESS", "WIDTH", "PLACES"):
             patch.setattr(naive, name, getattr(_telling_counts, name))
         for name in ("FADE", "PRIOR_WEIGHTS", "WEIGHT_SPREAD", "TABLE_SPREAD"):
@@ -217,7 +216,7 @@ def test_rows_of_histories_agree_with_the_twin(seed, left_out):
 @pytest.mark.parametrize("cells", [0, 12, 40])
 def test_histories_are_cut_where_there_are_too_many(cells, monkeypatch):
     narratives, folds = random_narratives(1, number=40, size=3)
-    monkeypatch.setattr(_histories, "MOST_CELLS", cells)
+    monkeypatch.setattr(_telling_counts, "MOST_CELLS", cells)
     tree = grow(narratives, folds, 3)
     histories = find_histories(tree)
     assert (len(histories.keys) - histories.singles) * 4 <= cells

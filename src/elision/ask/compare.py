@@ -5,18 +5,19 @@ from __future__ import annotations
 import difflib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from elision import _html
 from elision.ask.engine.checks import MOST_DRAWN, whole
-from elision.ask.engine.matching import changes, match_states
-from elision.ask.engine.outline_differences import differences
-from elision.ask.engine.told_chain import ToldChain
+from elision.ask.engine.told_chain import ToldChain, visits
+from elision.ask.fill import emission_shares
 from elision.ask.heard import events_of, several
 from elision.ask.who import who
 from elision.errors import InputError, counted
+from elision.values._script_parts import END, START
 from elision.values.observations import LONGEST_LIKENED, Packer
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.ask.engine.matching import Change, Match
-    from elision.ask.engine.outline_differences import Difference
     from elision.values.observations import Observation
+    from elision.values.outline import Outline
     from elision.values.script import Script
+
 
 TOLD = 0.01
 """An event belongs to a script if at least this share of its tellings tells it..."""
@@ -315,3 +316,238 @@ def _only(here: dict[str, float], there: dict[str, float]) -> tuple[tuple[str, f
         if share >= TOLD and there.get(event, 0.0) < NOT_TOLD
     ]
     return tuple(sorted(own, key=lambda pair: -pair[1]))
+
+
+PLACE = 0.5
+"""Weight of where states stand, from 0 to 1 in the story, beside what they tell."""
+
+SILENCE = 0.25
+"""Weight of how often they tell nothing."""
+
+UNLIKE = 0.8
+"""Difference above which two states do not stand for the same."""
+
+LEAST_CHANGE = 0.01
+"""Changes of probability below this are not worth mentioning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A state of each script that stand for the same; ``difference`` is 0 if they are equal."""
+
+    first: str
+    second: str
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A probability that differs; ``size`` is the difference, weighed by how often it counts."""
+
+    what: str
+    first: str
+    second: str
+    size: float
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.first} -> {self.second}"
+
+
+def match_states(script: Script, other: Script) -> list[Match]:
+    """Match states so that the sum of their differences is least.
+
+    The difference of two is the total variation of what they tell if they tell something, plus
+    `PLACE` times the distance of their places and `SILENCE` times that of their elisions. Leaving
+    two states without a counterpart costs `UNLIKE`.
+
+    Examples
+    --------
+    >>> import elision as el
+    >>> script = el.examples.doorbell()
+    >>> {match.first == match.second for match in match_states(script, script)}
+    {True}
+    """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - slow to import
+
+    events = list(dict.fromkeys([*script.events, *other.events]))
+    first, second = _tells(script, events), _tells(other, events)
+    difference = np.abs(first[:, None] - second).sum(axis=2) / 2
+    difference += PLACE * np.abs(_places(script)[:, None] - _places(other))
+    difference += SILENCE * np.abs(script.elision[1:-1, None] - other.elision[1:-1])
+    cost = np.full((len(first) + len(second),) * 2, UNLIKE / 2)
+    cost[: len(first), : len(second)] = difference
+    cost[len(first) :, len(second) :] = 0.0
+    rows, columns = linear_sum_assignment(cost)
+    inner = [
+        Match(script.states[j + 1], other.states[k + 1], float(difference[j, k]))
+        for j, k in zip(rows.tolist(), columns.tolist(), strict=True)
+        if j < len(first) and k < len(second)
+    ]
+    return [Match(START, START, 0.0), *inner, Match(END, END, 0.0)]
+
+
+def changes(script: Script, other: Script, matched: list[Match]) -> list[Change]:
+    """List what differs between matched states, largest first."""
+    first = np.array([script.states.index(match.first) for match in matched])
+    second = np.array([other.states.index(match.second) for match in matched])
+    often = (visits(script)[first] + visits(other)[second]) / 2
+    found = []
+    for n, (j, k) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        name, weight = matched[n].first, min(1.0, float(often[n]))
+        silence = (float(script.elision[j]), float(other.elision[k]))
+        found.append(_change(f"{name}: silent", *silence, weight))
+        telling, telling_other = _told(script, j), _told(other, k)
+        for event in telling | telling_other:
+            chances = (telling.get(event, 0.0), telling_other.get(event, 0.0))
+            found.append(_change(f"{name}: when it tells, {event}", *chances, weight))
+        for target, after in enumerate(matched):
+            chances = (
+                float(script.transition[j, first[target]]),
+                float(other.transition[k, second[target]]),
+            )
+            found.append(_change(f"{name}, then {after.first}", *chances, weight))
+    return sorted((one for one in found if one.size >= LEAST_CHANGE), key=lambda one: -one.size)
+
+
+def _change(what: str, first: float, second: float, weight: float) -> Change:
+    return Change(what, f"{first:.0%}", f"{second:.0%}", weight * abs(second - first))
+
+
+def _told(script: Script, state: int) -> dict[str, float]:
+    row = script.emission[state]
+    share = row / row.sum() if row.any() else row
+    return {script.events[o]: float(share[o]) for o in np.flatnonzero(row).tolist()}
+
+
+def _tells(script: Script, events: list[str]) -> NDArray[np.float64]:
+    """What interior states tell if they tell something, over these events; last: nothing ever."""
+    number = {event: o for o, event in enumerate(events)}
+    result = np.zeros((script.size - 2, len(events) + 1))
+    result[:, [number[event] for event in script.events]] = emission_shares(script.emission)[1:-1]
+    result[:, -1] = 1.0 - result.sum(axis=1)
+    return result
+
+
+def _places(script: Script) -> NDArray[np.float64]:
+    """Where interior states stand: expected visits before, over those before and after."""
+    transition = script.transition
+    stay = 1.0 / (1.0 - np.diag(transition))  # visits once entered
+    leaving = np.triu(transition, 1) * stay[:, None]
+    entered = np.zeros(script.size)
+    before = np.zeros(script.size)
+    after = np.zeros(script.size)
+    entered[0] = 1.0
+    stay[[0, -1]] = 0.0
+    for k in range(1, script.size):
+        flow = entered[:k] * leaving[:k, k]
+        entered[k] = flow.sum()
+        before[k] = flow @ (before[:k] + stay[:k]) / entered[k]
+    for j in range(script.size - 2, -1, -1):
+        after[j] = leaving[j, j + 1 :] @ (stay[j + 1 :] + after[j + 1 :])
+    inner = slice(1, -1)
+    return (before + stay / 2)[inner] / (before + stay + after)[inner]
+
+
+LEAST = 0.1
+"""Difference of probabilities from which on it is worth telling."""
+
+Kind = Literal["step", "told", "unsaid", "order", "choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference: of which steps, in words of both outlines, and how much it matters."""
+
+    kind: Kind
+    steps: tuple[str, ...]
+    first: str
+    second: str
+    size: float
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.steps)}: {self.first} -> {self.second}"
+
+
+def differences(first: Outline, second: Outline) -> tuple[Difference, ...]:
+    """What differs between two outlines, the most important first.
+
+    A step that only one of them has matters by how often it is told, an order by how often both
+    steps are.
+    """
+    found = [*_steps(first, second), *_shares(first, second), *_relations(first, second)]
+    return tuple(sorted(found, key=lambda one: (-one.size, one.kind, one.steps)))
+
+
+def _names(outline: Outline) -> dict[str, int]:
+    return {step.name: number for number, step in enumerate(outline.steps)}
+
+
+def _steps(first: Outline, second: Outline) -> list[Difference]:
+    found = []
+    for here, there, there_first in ((first, second, False), (second, first, True)):
+        others = _names(there)
+        for step in here.steps:
+            if step.name not in others:
+                told = f"told by {step.told:.0%}"
+                words = ("no step", told) if there_first else (told, "no step")
+                found.append(Difference("step", (step.name,), *words, step.told))
+    return found
+
+
+def _shares(first: Outline, second: Outline) -> list[Difference]:
+    found = []
+    others = _names(second)
+    for number, step in enumerate(first.steps):
+        if step.name not in others:
+            continue
+        other = second.steps[others[step.name]]
+        if abs(step.told - other.told) >= LEAST:
+            words = (f"told by {step.told:.0%}", f"{other.told:.0%}")
+            size = abs(step.told - other.told)
+            found.append(Difference("told", (step.name,), *words, size))
+        unsaid = float(first.unsaid[number]), float(second.unsaid[others[step.name]])
+        # How often it is passed over in silence, of all tellings.
+        often = [u * (1 - s.told) for u, s in zip(unsaid, (step, other), strict=True)]
+        if abs(often[0] - often[1]) >= LEAST:
+            words = (f"happens unsaid in {often[0]:.0%}", f"{often[1]:.0%}")
+            size = abs(often[0] - often[1])
+            found.append(Difference("unsaid", (step.name,), *words, size))
+    return found
+
+
+def _relations(first: Outline, second: Outline) -> list[Difference]:
+    found = []
+    one, other = _names(first), _names(second)
+    shared = [name for name in one if name in other]
+    for a, b in combinations(shared, 2):
+        was = _relation(first, one[a], one[b])
+        now = _relation(second, other[a], other[b])
+        if was != now:
+            told = [
+                min(outline.steps[names[a]].told, outline.steps[names[b]].told)
+                for outline, names in ((first, one), (second, other))
+            ]
+            kind: Kind = "choice" if "either" in (was, now) else "order"
+            words = [_words(relation, a, b) for relation in (was, now)]
+            weight = 0.5 if "any" in (was, now) else 1.0
+            found.append(Difference(kind, (a, b), words[0], words[1], weight * min(told)))
+    return found
+
+
+def _relation(outline: Outline, a: int, b: int) -> str:
+    one, other = outline.unit_of[a], outline.unit_of[b]
+    if one == other:
+        together = any(a in branch and b in branch for branch in outline.units[one].branches)
+        return ("before" if a < b else "after") if together else "either"
+    if outline.order[one, other]:
+        return "before"
+    return "after" if outline.order[other, one] else "any"
+
+
+def _words(relation: str, a: str, b: str) -> str:
+    return {
+        "before": f"{a} first",
+        "after": f"{b} first",
+        "any": "in any order",
+        "either": "one or the other",
+    }[relation]

@@ -12,26 +12,24 @@ import numpy as np
 
 from elision import _html
 from elision.ask.engine.evidence import (
+    LIKENESS_WEIGHT,
     STRAY,
+    UNDECIDED,
+    WORDY_STRAY,
     Background,
     Bounds,
     Heard,
+    Reading,
     Sentence,
     Symbol,
+    event_words,
     hear_events,
     log_evidence,
+    script_words,
     sheet_of,
     symbols_of,
 )
 from elision.ask.engine.told_chain import ToldChain
-from elision.ask.engine.word_evidence import (
-    LIKENESS_WEIGHT,
-    UNDECIDED,
-    WORDY_STRAY,
-    Reading,
-    event_words,
-    script_words,
-)
 from elision.ask.who import who
 from elision.errors import InputError
 from elision.values.observations import real, short

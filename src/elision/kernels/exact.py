@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision.kernels import passes
-from elision.kernels.deletions import chance, delete_counts, silence
 from elision.kernels.moves import (
     WORD,
     Model,
     Way,
+    chance,
+    delete_counts,
     has,
     lowest,
     merge_allowed,
     merge_counts,
+    silence,
     topological,
 )
 from elision.kernels.passes import jit

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elision.kernels.deletions import delete_counts, delete_gain
 from elision.kernels.moves import (
     WORD,
     Model,
     Pieces,
     Scoring,
     Way,
+    delete_counts,
+    delete_gain,
     has,
     lowest,
     merge_allowed,

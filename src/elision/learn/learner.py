@@ -16,9 +16,8 @@ from elision.learn.held_out import hold_out
 from elision.learn.missing import learn_missing
 from elision.learn.near_words import learn_near_words, told_words
 from elision.learn.observe import Stage
-from elision.learn.outline import learn_outline
+from elision.learn.outline import learn_outline, sharp_script
 from elision.learn.sem import heard_narratives, told_narratives, vocabulary_of
-from elision.learn.sharp import sharp_script
 from elision.learn.telling import learn_telling
 from elision.scale.packed_corpus import PackedCorpus
 from elision.scale.sampling import MOST_NARRATIVES, checked_seed, drawn

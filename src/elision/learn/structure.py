@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from elision.learn.constraints import learn_constraints
+from elision.errors import InputError
 from elision.learn.counts import CountsModel
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.observe import BatchDone, Moved, Stepped, ignore
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from elision.learn.observe import Observer
     from elision.learn.scores import LocalScore, ScoreName
     from elision.values.observations import Packed
+
 
 Plan: TypeAlias = Literal["paper", "growing"]
 
@@ -339,3 +341,44 @@ def _with_expected_counts(
 
 def _parameters(model: CountsModel, prior: Pseudocounts, settings: Settings) -> Parameters:
     return model.parameters(prior, elisions=settings.elisions)
+
+
+def learn_constraints(
+    packed: Packed, events: int, *, error_rate: float = 0.1, level: float = 0.01
+) -> NDArray[np.bool_]:
+    """Return ``never[y, x]``: whether event x never follows event y.
+
+    Of the n narratives in which y is told, v tell some x later. The rule is kept if the rate v / n
+    is below ``error_rate`` at this ``level`` of a one-sided z-test.
+
+    Examples
+    --------
+    >>> from elision.values.observations import Packer
+    >>> packed = Packer(("open", "close")).pack([["open", "close"]] * 80)
+    >>> learn_constraints(packed, 2)
+    array([[False, False],
+           [ True, False]])
+    """
+    if not 0 < error_rate < 1:
+        raise InputError(f"error_rate is {error_rate}, expected a number between 0 and 1")
+    if not 0 < level < 1:
+        raise InputError(f"level is {level}, expected a number between 0 and 1")
+    told = np.zeros(events)
+    violated = np.zeros((events, events))
+    for number, weight in enumerate(packed.weight):
+        narrative = packed.symbol[packed.offset[number] : packed.offset[number + 1]]
+        hard = narrative[narrative < events]
+        later = np.zeros(events, bool)
+        after = np.zeros((events, events), bool)
+        for event in hard[::-1].tolist():
+            after[event] |= later
+            later[event] = True
+        told[later] += weight
+        violated += weight * after
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(error_rate * (1 - error_rate) / told)
+        z = (violated / told[:, None] - error_rate) / spread[:, None]
+    kept = (told[:, None] > 0) & (z < NormalDist().inv_cdf(level))
+    kept &= told[None, :] > 0
+    np.fill_diagonal(kept, val=False)
+    return kept

@@ -17,8 +17,14 @@ import numpy as np
 
 from elision import _threads, kernels
 from elision.learn._beginnings import Beginnings, grow
-from elision.learn._histories import Histories, find_histories, history_rows
-from elision.learn._telling_counts import PLACES, Counts, count
+from elision.learn._telling_counts import (
+    PLACES,
+    Counts,
+    Histories,
+    count,
+    find_histories,
+    history_rows,
+)
 from elision.learn._telling_parts import added_up, cut, goes_out, loss_of
 from elision.scale.engine import LOCAL, HeldHere, current
 from elision.values.telling import Chain, TellingModel

@@ -465,13 +465,13 @@ def _plain_work(
     """Numbers that numpy would go through, and what its steps cost beside."""
     if what == "insertions":
         low, high, _ = arguments
-        steps = (high - low + 1) * (2 * len(events) - low - high + 2) // 2
+        steps = (int(high) - int(low) + 1) * (2 * len(events) - int(low) - int(high) + 2) // 2
     elif what == "insert_each":
         offset, places, _ = arguments
         steps = int((offset[1:] - offset[:-1] - places + 1).sum())
     else:
         return (len(events) + 1) * (STEP_WORK + len(chain.after))
-    return steps * (STEP_WORK + chain.after.size)
+    return steps * (STEP_WORK + int(chain.after.size))
 
 
 def _steps(chain: Chain, narratives: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:

@@ -10,6 +10,5 @@ if TYPE_CHECKING:
     from elision.ask.engine import chances as chances
     from elision.ask.engine import conformance as conformance
     from elision.ask.engine import unfinished as unfinished
-    from elision.ask.engine import ways as ways
 else:
     __getattr__ = door(__name__)

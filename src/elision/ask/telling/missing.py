@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.ask.missing import found_missing
+from elision.ask.telling.ahead import beginnings, drawn_on
 from elision.ask.telling.gaps import over_openings, said_by_words
-from elision.ask.telling.going_on import continuations
-from elision.ask.telling.slots import model_of
+from elision.ask.telling.slots import model_of, sketch
 from elision.values.observations import beside
 from elision.values.telling import Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
     from elision.values.telling import TellingModel
+
 
 LEAST_RIVAL = 0.1
 """What is less probable rules out nothing, and is not ruled out."""
@@ -196,3 +197,35 @@ def evidence(odds: NDArray[np.float64]) -> NDArray[np.float64]:
     result[..., 1] = odds
     result[..., 2] = largest + np.log(np.exp(odds - largest).sum())
     return result
+
+
+DRAWN = 16
+"""Ways to go on that are drawn. With 40, probabilities of beginnings were no better."""
+
+MOST_ADDED = 100
+"""Events by which a beginning is gone on with at most."""
+
+MOST_READ = 1_000_000
+"""Events, times kinds, of all ways together: fewer ways are drawn for long beginnings."""
+
+
+def continuations(
+    model: TellingModel, items: Sequence[Observation]
+) -> list[tuple[list[str], float]]:
+    """Draw how a telling that begins like this goes on, the different ways with their shares.
+
+    The same beginning has the same continuations.
+    """
+    rng = np.random.default_rng(0)
+    begun = beginnings(model, sketch(model, items))
+    weight = np.array([one.log_prob for one in begun])
+    chance = np.exp(weight - weight.max())
+    number = max(1, min(DRAWN, MOST_READ // ((len(items) + 1) * len(model.events))))
+    found: dict[tuple[int, ...], int] = {}
+    for k in rng.choice(len(begun), number, p=chance / chance.sum()).tolist():
+        whole = drawn_on(model, begun[k].told, rng, longest=len(items) + MOST_ADDED)
+        rest = tuple(whole[len(items) :].tolist())
+        found[rest] = found.get(rest, 0) + 1
+    return [
+        ([model.events[event] for event in rest], count / number) for rest, count in found.items()
+    ]
