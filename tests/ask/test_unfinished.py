@@ -200,8 +200,8 @@ def test_many_beginnings_are_judged_as_each_by_itself(in_parallel, doorbells):
     found = script.conform(one for one in many)
     with batch():  # of what is asked once numpy takes sums in another order
         assert list(found) == [script.score(one) for one in many]
-    asked = many[:-1]
-    assert list(script.between_many(asked)) == [script.between(one) for one in asked]
+        asked = many[:-1]
+        assert list(script.between_many(asked)) == [script.between(one) for one in asked]
     for hand_made in doorbells:
         asked = [["hear doorbell", ...], ["open door", "close door"]]
         assert list(hand_made.between_many(asked)) == [hand_made.between(one) for one in asked]
