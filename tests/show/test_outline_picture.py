@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import json
 import sys
 from importlib.resources import files
 from xml.etree import ElementTree as ET
@@ -748,13 +747,6 @@ class TestFiles:
         outline = chain(["one", "two"])
         light, dark = (drawn(outline, theme=theme) for theme in ("light", "dark"))
         assert light.content("a.png") != dark.content("a.png")
-
-    def test_data(self):
-        picture = pictured(tea(), telling=["drink"])
-        data = json.loads(json.dumps(picture.to_dict()))
-        assert {"boxes", "links", "texts", "frames", "notes"} <= set(data)
-        assert data["boxes"][1]["name"] == "boil water"
-        assert data["boxes"][1]["x"] == picture.boxes[1].x
 
     def test_empty(self):
         nothing = Outline((), (), np.zeros((0, 0), bool), np.zeros((0, 0), np.int64), 4)

@@ -11,7 +11,7 @@ from elision.serve.outlines import spoken
 from elision.serve.restore import restore
 from elision.show.outline_picture import outline_picture
 from elision.show.outline_svg import DARK, LIGHT, outline_svg
-from elision.show.overlay import Laid
+from elision.show.overlay import Overlay
 from elision.show.words import cleaned, percent
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Restoration(NamedTuple):
     headline: str
     rows: list[Row]
     verdict: str
-    laid: Laid
+    laid: Overlay
 
 
 def restoration(held: Held, sharing: messages.Sharing) -> Restoration:
@@ -171,7 +171,7 @@ def _chance(probability: float) -> str:
     return percent(min(probability, SUREST))
 
 
-def _laid(found: messages.Restored, min_probability: float) -> Laid:
+def _laid(found: messages.Restored, min_probability: float) -> Overlay:
     states: list[State] = []
     for one in found.steps:
         if one.lines:
@@ -181,7 +181,7 @@ def _laid(found: messages.Restored, min_probability: float) -> Laid:
         else:
             states.append("unsaid" if one.unsaid >= min_probability else "faded")
     strange = [line.text for line in found.lines if line.kind == "unknown"]
-    return Laid(
+    return Overlay(
         tuple(states),
         tuple(tuple(line + 1 for line in one.lines or one.denied) for one in found.steps),
         tuple(1.0 if one.lines else one.unsaid for one in found.steps),

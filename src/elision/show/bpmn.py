@@ -11,7 +11,6 @@ from elision.show.petri import (
     ENTRY,
     LEAST,
     START,
-    checked_share,
     unit_links,
     unit_moves,
     xml_attribute,
@@ -115,7 +114,7 @@ def outline_bpmn(outline: Outline, *, min_share: float = LEAST) -> str:
     (3, 2)
     """
     process = _Process()
-    backward = _built(process, outline, checked_share(min_share))
+    backward = _built(process, outline, min_share)
     _without_idle_gateways(process)
     _lay_out(process, _blocks(process, backward))
     return _written(process)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from elision.show.outline_picture import OutlinePicture
     from elision.show.outline_svg import Theme
-    from elision.show.overlay import Laid
+    from elision.show.overlay import Overlay
     from elision.values.observations import Observation, Unknown
     from elision.values.outline import Outline
     from elision.values.script import Script
@@ -116,7 +116,7 @@ def draw(
 
 def draw_outline(
     outline: Outline,
-    laid: Laid | None = None,
+    laid: Overlay | None = None,
     path: str | PathLike[str] | None = None,
     *,
     title: str | None = None,
@@ -171,7 +171,7 @@ def _has_letters() -> bool:
     return empty != letter
 
 
-def _laid(script: Script, telling: Iterable[Observation], unknown: Unknown) -> Laid:
+def _laid(script: Script, telling: Iterable[Observation], unknown: Unknown) -> Overlay:
     """A telling over the outline; what is unknown is refused or left out."""
     items = list(events_of(telling, script))
     heard = hear(script, items, unknown=unknown)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from elision.show.blocks import Block
-    from elision.show.outline_words import Sheet
+    from elision.show.outline_words import StepWords
     from elision.show.shapes import FrameKind, LinkKind
 
 GAP = 26.0
@@ -60,8 +60,8 @@ class Element(NamedTuple):
 class Builder:
     """Makes the pieces of a drawing for the branches of each unit that are shown."""
 
-    def __init__(self, sheet: Sheet, branches: Mapping[int, Branches], room: float) -> None:
-        self._sheet = sheet
+    def __init__(self, words: StepWords, branches: Mapping[int, Branches], room: float) -> None:
+        self._words = words
         self._branches = branches
         self._room = room
 
@@ -87,7 +87,7 @@ class Builder:
             return ()
         (unit,) = block.units
         branches = self._branches[unit]
-        always = is_always_done(self._sheet.outline, unit)
+        always = is_always_done(self._words.outline, unit)
         if len(branches) == 1 and (len(branches[0]) == 1 or always):
             return branches[0]
         return ()
@@ -105,15 +105,15 @@ class Builder:
         return [Element(self._box(step), (), "then") for step in steps]
 
     def _box(self, step: int, room: float | None = None) -> Piece:
-        box = self._sheet.box(step, self._sheet.room(step) if room is None else room)
-        return Piece(box.width, box.height, (step,), self._sheet.ink([step]), (box,))
+        box = self._words.box(step, self._words.room(step) if room is None else room)
+        return Piece(box.width, box.height, (step,), self._words.ink([step]), (box,))
 
     def _unit(self, unit: int, room: float) -> Piece:
         """A choice, or steps that happen all or none."""
         branches = self._branches[unit]
         # None where it is always done: then there is nothing to say of it.
-        always = is_always_done(self._sheet.outline, unit)
-        happens = None if always else self._sheet.outline.units[unit].happens
+        always = is_always_done(self._words.outline, unit)
+        happens = None if always else self._words.outline.units[unit].happens
         if len(branches) == 1:
             chain = _chain(self._boxes(branches[0]), room - 2 * INSIDE)
             return self._framed("together", chain, happens=happens)
@@ -142,7 +142,7 @@ class Builder:
 
     def _early(self, steps: Sequence[int], pieces: Sequence[Piece]) -> bool:
         """Whether steps are usually told before the others."""
-        place = [step.place for step in self._sheet.outline.steps]
+        place = [step.place for step in self._words.outline.steps]
         others = [place[step] for piece in pieces for step in piece.steps]
         mean = sum(place[step] for step in steps) / len(steps)
         return not others or mean < sum(others) / len(others)
@@ -151,7 +151,7 @@ class Builder:
         """Boxes of equal width in columns, with nothing between them."""
         high = len(steps) > HIGHEST_STACK
         rooms = [
-            self._sheet.room(step) if high else self._sheet.room(step, STACKED_WIDE, lines=1)
+            self._words.room(step) if high else self._words.room(step, STACKED_WIDE, lines=1)
             for step in steps
         ]
         inner = max(rooms)

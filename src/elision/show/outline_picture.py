@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from elision.errors import InputError
 from elision.show.blocks import blocks, loosened
 from elision.show.outline_layout import Aside, Builder, Element, rows
-from elision.show.outline_words import Key, Sheet, legend, summary
+from elision.show.outline_words import Key, StepWords, legend, summary
 from elision.show.shapes import (
     PLAIN,
     TERMINAL,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from elision.show.blocks import Block
     from elision.show.outline_layout import Branches, Rows
-    from elision.show.overlay import Laid
+    from elision.show.overlay import Overlay
     from elision.values.outline import Outline
 
 MARGIN = 16.0
@@ -48,7 +48,7 @@ STRANGE = 5
 
 @dataclass(frozen=True, slots=True)
 class OutlinePicture:
-    """An outline, drawn. Lengths are in pixels; `to_dict` gives what JSON can hold."""
+    """An outline, drawn. Lengths are in pixels."""
 
     width: float
     height: float
@@ -66,14 +66,10 @@ class OutlinePicture:
         drawn = sum(box.step is not None for box in self.boxes)
         return drawn, drawn + sum(len(note.steps) for note in self.notes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as dictionaries, lists, texts and numbers."""
-        return asdict(self)
-
 
 def outline_picture(
     outline: Outline,
-    laid: Laid | None = None,
+    laid: Overlay | None = None,
     *,
     title: str | None = None,
     room: float | None = None,
@@ -101,17 +97,17 @@ def outline_picture(
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {short(title)}, expected a text")
     title = outline.title if title is None else title
-    sheet = Sheet(outline, laid)
-    whole, course = _shaped(sheet, ROOMS if room is None else (room,))
+    words = StepWords(outline, laid)
+    whole, course = _shaped(words, ROOMS if room is None else (room,))
     narrowest = NARROWEST if room is None else min(NARROWEST, room)
-    return _assembled(sheet, whole, course, cleaned(title) if title else "", narrowest)
+    return _assembled(words, whole, course, cleaned(title) if title else "", narrowest)
 
 
-def _shaped(sheet: Sheet, rooms: Sequence[float]) -> tuple[Block | None, Rows]:
+def _shaped(words: StepWords, rooms: Sequence[float]) -> tuple[Block | None, Rows]:
     """The course at the best of some widths."""
-    shown = _shown_branches(sheet.outline, sheet.laid)
-    whole = _whole(sheet.outline, sorted(shown)) if shown else None
-    return whole, min((_course(sheet, shown, whole, room) for room in rooms), key=_cost)
+    shown = _shown_branches(words.outline, words.laid)
+    whole = _whole(words.outline, sorted(shown)) if shown else None
+    return whole, min((_course(words, shown, whole, room) for room in rooms), key=_cost)
 
 
 def _size(course: Rows, room: tuple[float, float]) -> float:
@@ -130,12 +126,14 @@ def _whole(outline: Outline, units: Sequence[int]) -> Block:
     return loosened(blocks(outline.order, units), outline.order, place)
 
 
-def _course(sheet: Sheet, shown: Mapping[int, Branches], whole: Block | None, room: float) -> Rows:
+def _course(
+    words: StepWords, shown: Mapping[int, Branches], whole: Block | None, room: float
+) -> Rows:
     """The main course from start to end in a room so wide, and what is rare below it."""
-    found = Builder(sheet, shown, room).course(whole) if whole else []
+    found = Builder(words, shown, room).course(whole) if whole else []
     start, end = (Element(_terminal(name), (), "then") for name in ("start", "end"))
     elements = [start, *found, end]
-    return rows(elements, _asides(sheet, shown, [one.units for one in elements]), room)
+    return rows(elements, _asides(words, shown, [one.units for one in elements]), room)
 
 
 def _terminal(name: str) -> Piece:
@@ -148,12 +146,12 @@ def _terminal(name: str) -> Piece:
 
 
 def _assembled(
-    sheet: Sheet, whole: Block | None, course: Rows, title: str, narrowest: float
+    words: StepWords, whole: Block | None, course: Rows, title: str, narrowest: float
 ) -> OutlinePicture:
     """Put heading, drawing and legend below one another."""
     room = max(course.width, narrowest)
     drawn = sum(box.step is not None for piece in course.pieces for box in piece.boxes)
-    heading, top = _heading(sheet, title, room, drawn)
+    heading, top = _heading(words, title, room, drawn)
     top += 12.0
     pieces = [piece.moved(MARGIN, top) for piece in course.pieces]
     boxes = tuple(box for piece in pieces for box in piece.boxes)
@@ -168,7 +166,7 @@ def _assembled(
         width=round(room + 2 * MARGIN, 1),
         height=round(bottom + MARGIN, 1),
         title=title,
-        summary=summary(sheet, whole, title),
+        summary=summary(words, whole, title),
         boxes=boxes,
         frames=tuple(frame for piece in pieces for frame in piece.frames),
         links=tuple(links),
@@ -178,7 +176,7 @@ def _assembled(
     )
 
 
-def _heading(sheet: Sheet, title: str, room: float, drawn: int) -> tuple[list[Text], float]:
+def _heading(words: StepWords, title: str, room: float, drawn: int) -> tuple[list[Text], float]:
     """Title and a line about where the outline comes from, and how far down they reach."""
     texts: list[Text] = []
     y = MARGIN
@@ -187,22 +185,22 @@ def _heading(sheet: Sheet, title: str, room: float, drawn: int) -> tuple[list[Te
         for line in wrapped(title, room, size, bold=bold):
             y += size * 1.2
             texts.append(Text(MARGIN, round(y - size * 0.3, 1), line, "title"))
-    for line in wrapped(_caption(sheet, drawn), room, PLAIN, lines=3):
+    for line in wrapped(_caption(words, drawn), room, PLAIN, lines=3):
         y += PLAIN * 1.4
         texts.append(Text(MARGIN, round(y - PLAIN * 0.3, 1), line, "caption"))
     return texts, y
 
 
-def _caption(sheet: Sheet, drawn: int) -> str:
-    steps, tellings = len(sheet.outline.steps), sheet.outline.tellings
+def _caption(words: StepWords, drawn: int) -> str:
+    steps, tellings = len(words.outline.steps), words.outline.tellings
     text = f"{steps} step{'' if steps == 1 else 's'}" if steps else "no step is told often enough"
     if drawn < steps:
         text += f" ({drawn} drawn, {steps - drawn} in notes)"
     if tellings:
         text += f", learned from {tellings} telling{'' if tellings == 1 else 's'}"
-    if sheet.laid is None:
+    if words.laid is None:
         return text
-    lines, strange = sheet.laid.length, sheet.laid.strange
+    lines, strange = words.laid.length, words.laid.strange
     text += f"; laid over it, a telling of {lines} line{'' if lines == 1 else 's'}"
     if strange:
         named = ", ".join(isolated(event, 60) for event in strange[:STRANGE])
@@ -217,7 +215,7 @@ RARE_BRANCH = 0.5
 """Branches may be so many times rarer and still be drawn."""
 
 
-def _shown_branches(outline: Outline, laid: Laid | None) -> dict[int, Branches]:
+def _shown_branches(outline: Outline, laid: Overlay | None) -> dict[int, Branches]:
     """Return the branches to draw of each unit that is not done sometimes only, by its number.
 
     What a telling tells or leaves unsaid is always drawn.
@@ -240,20 +238,20 @@ def _shown_branches(outline: Outline, laid: Laid | None) -> dict[int, Branches]:
 
 
 def _asides(
-    sheet: Sheet, shown: Mapping[int, Branches], elements: Sequence[Sequence[int]]
+    words: StepWords, shown: Mapping[int, Branches], elements: Sequence[Sequence[int]]
 ) -> list[Aside]:
     """Return what is rare, by its place in the main course.
 
     Parameters
     ----------
-    sheet
+    words
         The steps.
     shown
         What is drawn.
     elements
         Units of each element of the main course, none for the start and the end.
     """
-    outline = sheet.outline
+    outline = words.outline
     home = {unit: at for at, units in enumerate(elements) for unit in units}
     found: dict[tuple[int, bool], list[tuple[float, str, tuple[int, ...]]]] = {}
     for number, unit in enumerate(outline.units):
@@ -262,27 +260,27 @@ def _asides(
             continue
         steps = tuple(step for branch in rare for step in branch)
         often = max(outline.steps[step].told for step in steps)
-        text = " or ".join(_counted(sheet, branch) for branch in rare)
+        text = " or ".join(_counted(words, branch) for branch in rare)
         where = _between(outline, number, elements)
         if number in shown:
-            usual = " or ".join(_named(sheet, branch) for branch in shown[number])
+            usual = " or ".join(_named(words, branch) for branch in shown[number])
             text += f" (instead of {usual})"
             where = (home[number], True)
         found.setdefault(where, []).append((-often, text, steps))
-    return [_aside(sheet, *where, sorted(items)) for where, items in sorted(found.items())]
+    return [_aside(words, *where, sorted(items)) for where, items in sorted(found.items())]
 
 
-def _named(sheet: Sheet, branch: Sequence[int]) -> str:
+def _named(words: StepWords, branch: Sequence[int]) -> str:
     """A branch in a few words, its first and last step."""
-    return _in_short([sheet.labels[step] for step in branch])
+    return _in_short([words.labels[step] for step in branch])
 
 
-def _counted(sheet: Sheet, branch: Sequence[int]) -> str:
+def _counted(words: StepWords, branch: Sequence[int]) -> str:
     """A branch in a few words, with how often each step that is named is told."""
-    steps = sheet.outline.steps
-    text = _in_short([f"{sheet.labels[s]}{TIED}{percent(steps[s].told)}" for s in branch])
-    first = condition(sheet.outline, branch[0])
-    return text if first is None else f"{text}, if {sheet.labels[first]}"
+    steps = words.outline.steps
+    text = _in_short([f"{words.labels[s]}{TIED}{percent(steps[s].told)}" for s in branch])
+    first = condition(words.outline, branch[0])
+    return text if first is None else f"{text}, if {words.labels[first]}"
 
 
 def _in_short(names: Sequence[str]) -> str:
@@ -304,7 +302,7 @@ def _between(outline: Outline, unit: int, elements: Sequence[Sequence[int]]) -> 
 
 
 def _aside(
-    sheet: Sheet,
+    words: StepWords,
     at: int,
     inside: bool,
     items: Sequence[tuple[float, str, tuple[int, ...]]],
@@ -315,6 +313,6 @@ def _aside(
         inside=inside,
         items=tuple(text for _, text, _ in items),
         steps=steps,
-        faded=sheet.laid is not None,
-        tip="\n\n".join(sheet.tip(step) for step in steps),
+        faded=words.laid is not None,
+        tip="\n\n".join(words.tip(step) for step in steps),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from elision.show.blocks import Block
-    from elision.show.overlay import Laid, State
+    from elision.show.overlay import Overlay, State
     from elision.show.shapes import Link, Note, TextRole
     from elision.values.outline import Outline
 
@@ -60,17 +61,17 @@ ALL_LINES = 100
 WORDINGS = 5
 
 
-class Sheet:
+class StepWords:
     """An outline's steps as they are written in a picture, with a telling laid over or not."""
 
-    def __init__(self, outline: Outline, laid: Laid | None) -> None:
+    def __init__(self, outline: Outline, laid: Overlay | None) -> None:
         self.outline = outline
         self.laid = laid
         self.labels = labels([step.name for step in outline.steps])
         # The same boxes are asked for again at every width of the page that is tried.
-        self._rooms: dict[tuple[int, float, int], float] = {}
-        self._boxes: dict[tuple[int, float], StepBox] = {}
-        self._tips: dict[int, str] = {}
+        self.room = cache(self._room)
+        self.box = cache(self._box)
+        self.tip = cache(self._tip)
         self._always = [is_always_done(outline, unit) for unit in range(len(outline.units))]
 
     def ink(self, steps: Iterable[int]) -> float:
@@ -97,7 +98,7 @@ class Sheet:
     def _again(self, step: int) -> bool:
         return self.laid is None and self.outline.steps[step].again >= OFTEN
 
-    def _telling_marks(self, step: int, laid: Laid) -> list[tuple[str, TextRole]]:
+    def _telling_marks(self, step: int, laid: Overlay) -> list[tuple[str, TextRole]]:
         state = laid.states[step]
         if state == "faded":
             return []
@@ -110,14 +111,8 @@ class Sheet:
         ]
         return [*((words, "note") for words in LEADS.get(state, ())), *found]
 
-    def room(self, step: int, widest: float = WIDE, lines: int = 2) -> float:
+    def _room(self, step: int, widest: float = WIDE, lines: int = 2) -> float:
         """Least width inside a box in which the label takes few lines and no word is broken."""
-        key = (step, widest, lines)
-        if key not in self._rooms:
-            self._rooms[key] = self._least_room(step, widest, lines)
-        return self._rooms[key]
-
-    def _least_room(self, step: int, widest: float, lines: int) -> float:
         size, bold = font("name")
         label = self.labels[step]
         whole, word = width(label, size, bold=bold), longest_word(label, size, bold=bold)
@@ -138,13 +133,8 @@ class Sheet:
             room += STEP
         return min(room, widest)
 
-    def box(self, step: int, room: float) -> StepBox:
-        """Return the box of a step with so much room inside, at the upper left."""
-        if (step, room) not in self._boxes:
-            self._boxes[step, room] = self._box(step, room)
-        return self._boxes[step, room]
-
     def _box(self, step: int, room: float) -> StepBox:
+        """Return the box of a step with so much room inside, at the upper left."""
         size, bold = font("name")
         y = PADDING - 2
         texts: list[Text] = []
@@ -186,13 +176,8 @@ class Sheet:
             tip=self.tip(step),
         )
 
-    def tip(self, step: int) -> str:
-        """Everything about a step in a few lines, its name whole."""
-        if step not in self._tips:
-            self._tips[step] = self._tip(step)
-        return self._tips[step]
-
     def _tip(self, step: int) -> str:
+        """Everything about a step in a few lines, its name whole."""
         one = self.outline.steps[step]
         parts = [
             isolated(one.name),
@@ -357,45 +342,45 @@ SUMMED_STATES: tuple[tuple[State, str], ...] = (
 )
 
 
-def summary(sheet: Sheet, whole: Block | None, title: str) -> str:
+def summary(words: StepWords, whole: Block | None, title: str) -> str:
     """Return the picture in words: its usual course, and what a telling leaves out of it."""
-    steps = len(sheet.outline.steps)
+    steps = len(words.outline.steps)
     text = f"Outline{f' of {isolated(title, LONGEST_NAME)}' if title else ''} with {steps} step"
     text += "." if steps == 1 else "s."
     if whole is None:
         return text
     parts = whole.parts if whole.kind == "series" else (whole,)
-    named = [_said(sheet, part) for part in parts[:SUMMED_UP]]
+    named = [_said(words, part) for part in parts[:SUMMED_UP]]
     more = ["and so on"] if len(parts) > SUMMED_UP else []
     text += f" Usual course: {', then '.join([*named, *more])}."
-    if sheet.laid is not None:
-        for state, words in SUMMED_STATES:
-            found = [k for k, one in enumerate(sheet.laid.states) if one == state]
+    if words.laid is not None:
+        for state, heading in SUMMED_STATES:
+            found = [k for k, one in enumerate(words.laid.states) if one == state]
             if found:
-                text += f" {words}: {_list(_name(sheet, k) for k in found[:SUMMED_UP])}."
+                text += f" {heading}: {_list(_name(words, k) for k in found[:SUMMED_UP])}."
     return text
 
 
-def _said(sheet: Sheet, block: Block) -> str:
+def _said(words: StepWords, block: Block) -> str:
     if block.kind == "unit":
-        unit = sheet.outline.units[block.units[0]]
+        unit = words.outline.units[block.units[0]]
         return " or ".join(
-            " and ".join(_name(sheet, step) for step in branch) + _condition(sheet, branch[0])
+            " and ".join(_name(words, step) for step in branch) + _condition(words, branch[0])
             for branch in unit.branches
         )
     if block.kind == "series":
-        return " and then ".join(_said(sheet, part) for part in block.parts)
+        return " and then ".join(_said(words, part) for part in block.parts)
     how = "in any order" if block.kind == "any" else "in several orders"
-    return f"{how} ({_list(_said(sheet, part) for part in block.parts)})"
+    return f"{how} ({_list(_said(words, part) for part in block.parts)})"
 
 
-def _condition(sheet: Sheet, step: int) -> str:
-    first = condition(sheet.outline, step)
-    return "" if first is None else f" if {_name(sheet, first)}"
+def _condition(words: StepWords, step: int) -> str:
+    first = condition(words.outline, step)
+    return "" if first is None else f" if {_name(words, first)}"
 
 
-def _name(sheet: Sheet, step: int) -> str:
-    return isolated(sheet.labels[step], LONGEST_NAME)
+def _name(words: StepWords, step: int) -> str:
+    return isolated(words.labels[step], LONGEST_NAME)
 
 
 def _list(names: Iterable[str]) -> str:

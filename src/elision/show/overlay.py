@@ -31,7 +31,7 @@ PROBABLE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class Overlay:
     """What each step is for a telling.
 
     Attributes
@@ -62,7 +62,7 @@ def laid_over(
     places: Sequence[int] | None = None,
     length: int | None = None,
     denied: Mapping[str, Sequence[int]] = NOTHING,
-) -> Laid:
+) -> Overlay:
     """Lay a telling, given as names of events, over an outline.
 
     Parameters
@@ -107,7 +107,7 @@ def laid_over(
         else:
             states.append("unsaid" if chance[step] > PROBABLE else "faded")
     strange = [event for event, step in zip(told, found, strict=True) if event and step is None]
-    return Laid(
+    return Overlay(
         tuple(states),
         tuple(map(tuple, lines)),
         tuple(float(one) for one in chance),

@@ -9,9 +9,6 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from elision.errors import InputError
-from elision.values.observations import real, short
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -149,7 +146,6 @@ def outline_pnml(outline: Outline, *, min_share: float = LEAST) -> str:
     >>> net.count("<transition "), net.count("$invisible$")
     (7, 4)
     """
-    min_share = checked_share(min_share)
     end = len(outline.units)
     names = [unit_name(outline, unit) for unit in range(end)] + ["end", "start"]
     net = _Net()
@@ -275,11 +271,3 @@ def xml_text(text: str) -> str:
 def xml_attribute(text: str) -> str:
     """Return a text as the quoted value of an attribute."""
     return quoteattr(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))
-
-
-def checked_share(min_share: float) -> float:
-    """Return a threshold once it is known to be one."""
-    value = real(min_share)
-    if not 0 <= value <= 1:
-        raise InputError(f"min_share is {short(min_share)}, expected a number from 0 to 1")
-    return value
