@@ -142,37 +142,6 @@ def test_a_foreign_event_is_evidence_but_no_proof():
     assert mixed.probability("tea") < books.identify(plain).probability("tea") + 1e-9
 
 
-def test_all_scripts_answer_together():
-    books = library()
-    doorbell, kettle = el.examples.doorbell(), tea()
-    told = ["open door", None]
-    found = books.identify(told, none_of_these=False)
-    (filling,) = books.fill(told)
-    chances = {one.event: one.probability for one in filling.answers}
-    for event in ("close door", "pour"):
-        expected = sum(
-            found.probability(name)
-            * sum(one.probability for one in script.fill(told)[0].answers if one.event == event)
-            for name, script in (("doorbell", doorbell), ("tea", kettle))
-        )
-        assert chances[event] == pytest.approx(expected)
-    assert math.fsum(chances.values()) == pytest.approx(1.0)
-    assert books.fill(told, top=1, exclude=["pour"])[0].answers[0].event == "close door"
-
-
-def test_the_next_event_and_the_unsaid_are_mixtures():
-    books = library()
-    ahead = books.next(["boil water", "open door"], steps=2)
-    assert ahead.answers[0].event == "pour"
-    total = math.fsum(one.probability for one in ahead.answers) + ahead.ended
-    assert total == pytest.approx(1.0)
-    story = books.between(["hear doorbell", "sneeze", "open door"])
-    assert story.told == ("hear doorbell", "sneeze", "open door")
-    plain = el.examples.doorbell().between(["hear doorbell", "open door"])
-    assert [one.event for one in story.unsaid[2]] == [one.event for one in plain.unsaid[1]]
-    assert story.nothing[1] == pytest.approx(1.0)
-
-
 TELLINGS = {
     "tea": [
         ["fill the kettle", "boil the water", "put a tea bag in the cup", "pour the water"],
@@ -206,7 +175,6 @@ def test_sentences_are_identified_by_their_words(spoken):
     assert books.identify(painting, none_of_these=0.5).best is None
     both = books.identify_many([["boil the water"], ["open the door"]])
     assert [one.best for one in both] == ["tea", "door"]
-    assert books.next(["she boils some water"]).answers
 
 
 def test_words_are_smoothed_from_event_to_script_to_library():
@@ -491,18 +459,6 @@ def test_a_fitted_learner_stands_for_its_script():
     assert books.identify(["boil water", "pour"]).best == "tea"
     with pytest.raises(el.InputError, match=r"script 'tea': .* is no script \(fit it first\)"):
         Library({"tea": el.ScriptLearner()})
-
-
-def test_the_most_probable_script_judges_and_aligns():
-    books = library()
-    told = ["boil water", "sneeze", "pour"]
-    assert books.score(told, samples=20) == tea().score(told, samples=20)
-    assert books.align(told) == tea().align(told, unknown="ignore")
-    narrative = el.Narrative(("hear doorbell", "open door"), id="monday")
-    expected = el.examples.doorbell().score(narrative.events, samples=0)
-    assert books.score(narrative, samples=0) == expected
-    with pytest.raises(el.InputError, match="expected a list of events"):
-        books.score("pour")
 
 
 # A folder of script files

@@ -117,8 +117,6 @@ def test_what_comes_next_is_asked_of_a_beginning_anyway(doorbells):
     told = ["hear doorbell", "open door"]
     for script in doorbells:
         assert script.next([*told, ...]) == script.next(told)
-        library = el.Library({"bell": script})
-        assert library.next([*told, ...]) == library.next(told)
 
 
 def test_nothing_is_missing_after_what_is_not_finished(doorbells):

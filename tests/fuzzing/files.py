@@ -77,7 +77,7 @@ def _take_library(content):
     (root / "library.json").write_bytes(content)
     library = el.Library.load(root)
     repr(library)
-    return library.identify(["ring", "open"]), library.fill(["ring", None])
+    return library.identify(["ring", "open"])
 
 
 @target("folder", "json", _scripts, resealed)

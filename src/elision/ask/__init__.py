@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from elision.ask import heard as heard
     from elision.ask import identify as identify
     from elision.ask import many as many
-    from elision.ask import mixed as mixed
     from elision.ask import outlining as outlining
     from elision.ask import score as score
     from elision.ask import sentences as sentences

@@ -1,4 +1,4 @@
-"""`Library`: many scripts by name, which can be asked together."""
+"""`Library`: many scripts by name, to find out which of them is being told."""
 
 from __future__ import annotations
 
@@ -20,23 +20,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.ask.align import Aligned
-    from elision.ask.between import Story
-    from elision.ask.fill import Filling
     from elision.ask.follow_many import LibraryFollower
-    from elision.ask.following import Following
     from elision.ask.identify import Identification, Identifier, Witness
     from elision.ask.many import Answers
-    from elision.ask.score import Conformance
     from elision.files.library import Stored
     from elision.values.observations import Observation
     from elision.values.sheet import Sheet
 
 LOADED = 256
 """Scripts of a library on disk that are kept in memory."""
-
-WORTH_ASKING = 0.001
-"""Scripts less probable than this are not asked when all answer together."""
 
 LARGEST_PRIOR = 1e290
 """Larger ones are scaled, so that their sum does not overflow."""
@@ -46,7 +38,7 @@ NONE_OF_THESE = 0.02
 
 
 class Library(Mapping[str, Script]):
-    """Scripts by name: which of them is being told, and what do they say together.
+    """Scripts by name, which say which of them is being told.
 
     Parameters
     ----------
@@ -203,35 +195,6 @@ class Library(Mapping[str, Script]):
                 found[number] = self._identifier.identify([listed[number]], share, begun=True)[0]
         return asked.identifications(found)
 
-    def fill(
-        self,
-        narrative: Iterable[Observation],
-        *,
-        top: int | None = None,
-        exclude: Iterable[str] = (),
-    ) -> list[Filling]:
-        """Rank the events that may fill each gap (None), whatever script is being told.
-
-        Every script that may be meant answers, with the weight of its probability; events that it
-        does not know are left out for it.
-
-        Examples
-        --------
-        >>> import elision as el
-        >>> library = Library({"doorbell": el.examples.doorbell()})
-        >>> print(library.fill(["hear doorbell", None, "open door"], top=1)[0])
-        walk to door  81%
-        """
-        told = _listed(narrative)
-        return ask.mixed.fill(self._weighed(told), told, top=top, exclude=exclude)
-
-    def next(
-        self, narrative: Iterable[Observation], *, steps: int = 1, top: int | None = None
-    ) -> Following:
-        """Say which event is told next, whatever script is being told."""
-        told = _listed(ask.heard.unfinished(narrative, finished=False)[0])
-        return ask.mixed.following(self._weighed(told, begun=True), told, steps=steps, top=top)
-
     def follow(
         self, *, none_of_these: bool | float = True, false_alarms: float = 0.05
     ) -> LibraryFollower:
@@ -260,66 +223,6 @@ class Library(Mapping[str, Script]):
             none_of_these=None if none_of_these is True else _checked_share(none_of_these),
             false_alarms=false_alarms,
         )
-
-    def between(self, narrative: Iterable[Observation], *, min_probability: float = 0.05) -> Story:
-        """Tell what probably happened unsaid, whatever script is being told.
-
-        What ends in ``...`` is not finished, as for a script.
-        """
-        begun, finished = ask.heard.unfinished(narrative, finished=True)
-        told = _listed(begun)
-        scripts = self._weighed(told, begun=not finished)
-        return ask.mixed.between(scripts, told, min_probability=min_probability, finished=finished)
-
-    def score(
-        self, narrative: Iterable[Observation], *, samples: int = 1000, random_state: int = 0
-    ) -> Conformance:
-        """Say how well a telling fits the script that it most probably is of.
-
-        Surprises and flags are those of one script: the most probable one answers alone, and
-        `identify` names it. The parameters are those of `elision.ask.score.score`.
-
-        Examples
-        --------
-        >>> import elision as el
-        >>> library = Library({"doorbell": el.examples.doorbell()})
-        >>> library.score(["hear doorbell", "sneeze"], samples=0).flags[0].note
-        'not in the script'
-        """
-        begun, finished = ask.heard.unfinished(narrative, finished=True)
-        told = _listed(begun)
-        script = self._likeliest(told, begun=not finished)
-        return script.score(told, samples=samples, random_state=random_state, finished=finished)
-
-    def align(self, narrative: Iterable[Observation]) -> Aligned:
-        """Lay a telling along the script that it most probably is of.
-
-        States are those of one script: the most probable one answers alone, and `identify` names
-        it. Events that it does not know are left out.
-
-        Examples
-        --------
-        >>> import elision as el
-        >>> library = Library({"doorbell": el.examples.doorbell()})
-        >>> [step.state for step in library.align(["hear doorbell", "open door"]).steps][:3]
-        ['hear doorbell', 'walk to door', 'open door']
-        """
-        begun, finished = ask.heard.unfinished(narrative, finished=True)
-        told = _listed(begun)
-        script = self._likeliest(told, begun=not finished)
-        return script.align(told, unknown="ignore", finished=finished)
-
-    def _likeliest(self, narrative: list[Observation], *, begun: bool) -> Script:
-        """The script that a telling is most probably of, given that it is one of them."""
-        return self[str(self._identifier.identify([narrative], 0.0, begun=begun)[0].best)]
-
-    def _weighed(
-        self, narrative: list[Observation], *, begun: bool = False
-    ) -> list[tuple[Script, float]]:
-        """Scripts that may be meant, with their probabilities given that it is one of them."""
-        found = self._identifier.identify([narrative], 0.0, begun=begun)[0]
-        likely = [one for one in found.candidates if one.probability >= WORTH_ASKING]
-        return [(self[str(one.name)], one.probability) for one in likely]
 
     @cached_property
     def _sheets(self) -> list[Sheet]:
