@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,17 +87,8 @@ def blocks(order: Flags, units: Sequence[int]) -> Block:
 
 def _connected(joined: Flags) -> list[list[int]]:
     """Groups between which nothing is joined, each in order."""
-    left = list(range(len(joined)))
-    groups = []
-    while left:
-        group, found = {left[0]}, [left[0]]
-        while found:
-            near = [k for k in np.flatnonzero(joined[found.pop()]).tolist() if k not in group]
-            group.update(near)
-            found += near
-        groups.append(sorted(group))
-        left = [k for k in left if k not in group]
-    return groups
+    count, group = connected_components(csr_array(joined), directed=False)
+    return [np.flatnonzero(group == k).tolist() for k in range(count)]
 
 
 def _modules(order: Flags) -> list[list[int]]:

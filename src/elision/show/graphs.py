@@ -1,4 +1,4 @@
-"""Outlines as task graphs: DOT, Mermaid, networkx and plain data; states as DOT."""
+"""Outlines as task graphs: DOT, Mermaid and plain data; states as DOT."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from elision.values.outline_reading import condition_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import networkx as nx
     from numpy.typing import NDArray
 
     from elision.show.blocks import Block
@@ -266,45 +265,6 @@ def _edge_data(outline: Outline, before: int, after: int) -> dict[str, Any]:
         "holds": int(outline.pairs[before, after]) if units else None,
         "broken": int(outline.pairs[after, before]) if units else None,
     }
-
-
-def directly_before(outline: Outline, first: int, second: int) -> bool:
-    """Whether one step stands directly before another: in its branch, or by their units."""
-    one, other = outline.unit_of[first], outline.unit_of[second]
-    if one == other:
-        return any((first, second) in pairwise(branch) for branch in outline.units[one].branches)
-    if not outline.covers[one, other]:
-        return False
-    last = any(branch[-1] == first for branch in outline.units[one].branches)
-    return last and any(branch[0] == second for branch in outline.units[other].branches)
-
-
-def outline_networkx(outline: Outline) -> nx.DiGraph[str]:
-    """Steps by name, edges where one stands directly before another, with the evidence."""
-    import networkx as nx  # noqa: PLC0415 - slow to import
-
-    made: nx.DiGraph[str] = nx.DiGraph(title=outline.title, tellings=outline.tellings)
-    for number, step in enumerate(outline.steps):
-        made.add_node(
-            step.name,
-            event=step.event,
-            told=step.told,
-            happens=outline.happens[number],
-            unsaid=float(outline.unsaid[number]),
-            again=step.again,
-            unit=outline.unit_of[number],
-            **({} if (given := condition_name(outline, number)) is None else {"if": given}),
-        )
-    for first, second in np.ndindex(len(outline.steps), len(outline.steps)):
-        if directly_before(outline, first, second):
-            one, other = outline.unit_of[first], outline.unit_of[second]
-            made.add_edge(
-                outline.steps[first].name,
-                outline.steps[second].name,
-                holds=int(outline.pairs[one, other]),
-                broken=int(outline.pairs[other, one]),
-            )
-    return made
 
 
 def states_dot(script: Script) -> str:

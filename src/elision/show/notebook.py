@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from elision import _html
 from elision.errors import InputError
 from elision.show.draw import draw
-from elision.show.graphs import directly_before
 from elision.values.outline_reading import condition_name, lines
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def outline_frame(outline: Outline) -> pd.DataFrame:
                 "after": [
                     earlier.name
                     for other, earlier in enumerate(outline.steps)
-                    if directly_before(outline, other, number)
+                    if _directly_before(outline, other, number)
                 ],
                 "instead of": [
                     outline.steps[other].name
@@ -77,3 +77,14 @@ def outline_frame(outline: Outline) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _directly_before(outline: Outline, first: int, second: int) -> bool:
+    """Whether one step stands directly before another: in its branch, or by their units."""
+    one, other = outline.unit_of[first], outline.unit_of[second]
+    if one == other:
+        return any((first, second) in pairwise(branch) for branch in outline.units[one].branches)
+    if not outline.covers[one, other]:
+        return False
+    last = any(branch[-1] == first for branch in outline.units[one].branches)
+    return last and any(branch[0] == second for branch in outline.units[other].branches)

@@ -23,7 +23,6 @@ from elision.errors import ScriptError, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import networkx as nx
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -402,10 +401,6 @@ class Outline:
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, texts and numbers, as a task graph."""
         return show.graphs.outline_json(self)
-
-    def to_networkx(self) -> nx.DiGraph[str]:
-        """A graph of steps by name: relations of steps that stand directly before one another."""
-        return show.graphs.outline_networkx(self)
 
 
 def log_counted(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
