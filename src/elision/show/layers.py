@@ -46,7 +46,6 @@ class Item:
 
     column: int
     box: int | None
-    link: int | None = None
 
 
 @dataclass(slots=True)
@@ -92,7 +91,7 @@ def layers(
     for number, link in enumerate(links):
         last = link.source
         for between in range(column[link.source] + 1, column[link.target]):
-            items.append(Item(between, None, number))
+            items.append(Item(between, None))
             segments.append(Segment(last, len(items) - 1, link.weight, number))
             last = len(items) - 1
         if column[link.source] != column[link.target]:

@@ -35,7 +35,6 @@ _WIDTHS = {
     )
     for letter in letters
 }
-_OTHER = 0.7
 _WIDE = 1.1
 _EMOJI = 1.4
 _BOLD = 1.14
