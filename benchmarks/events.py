@@ -26,7 +26,7 @@ import numpy as np
 from elision.evaluate.events import own_tellings
 from elision.readers import read
 from elision.text.extract import EventExtractor
-from elision.text.parse import RuleParser
+from elision.text.parse import parse
 from elision.text.vectors import installed
 from elision.text.wordnet import WordNet
 from elision.values.corpus import Corpus
@@ -182,9 +182,9 @@ def nltk_reader() -> Any:
 def words_of(corpus: Corpus) -> dict[PartOfSpeech, list[str]]:
     """The first verbs and nouns of a corpus that WordNet knows."""
     found: dict[PartOfSpeech, dict[str, None]] = {"v": {}, "n": {}}
-    parser, wordnet = RuleParser(), WordNet.load()
+    wordnet = WordNet.load()
     for steps in corpus.steps:
-        for clause in map(parser.parse, steps):
+        for clause in map(parse, steps):
             for pos, word in (("v", clause.verb), ("n", clause.object)):
                 if wordnet.knows(word, pos):  # type: ignore[arg-type]
                     found[pos][word] = None  # type: ignore[index]

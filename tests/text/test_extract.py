@@ -18,7 +18,7 @@ from elision.evaluate.events import b_cubed, own_tellings
 from elision.text import event_types, vectors
 from elision.text.event_types import DomainTypes
 from elision.text.extract import EventExtractor
-from elision.text.parse import Clause, RuleParser
+from elision.text.parse import Clause, parse
 from elision.text.wording import content_words
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
@@ -290,36 +290,13 @@ def test_own_similarity(corpus: Corpus, tmp_path) -> None:
     verbs = {}
     for steps, labels in zip(corpus.steps, extractor.labels_, strict=True):
         for step, label in zip(steps, labels, strict=True):
-            verbs.setdefault(label, set()).add(RuleParser().parse(step).verb)
+            verbs.setdefault(label, set()).add(parse(step).verb)
     assert all(len(found) == 1 for found in verbs.values())
     extractor.save(tmp_path / "own.json")
     with pytest.raises(FileFormatError, match="its similarity is a user's own"):
         EventExtractor.load(tmp_path / "own.json")
     again = EventExtractor.load(tmp_path / "own.json", similarity=same_verb)
     assert again.predict([["open it"]]) == extractor.predict([["open it"]])
-
-
-class Shouting:
-    """A parser of one's own."""
-
-    def parse(self, sentence: str) -> Clause:
-        first, _, rest = sentence.partition(" ")
-        return Clause(first.upper(), "", rest, sentence)
-
-    def split(self, sentence: str) -> list[str]:
-        return sentence.split(";")
-
-
-def test_own_parser(tmp_path) -> None:
-    extractor = EventExtractor("wordnet", parser=Shouting(), split=True)
-    found = extractor.fit_transform([["hear bell;open door"], ["hear bell"]])
-    assert found.events == [("HEAR", "OPEN"), ("HEAR",)]
-    with pytest.raises(FileFormatError, match="its parser is a user's own"):
-        EventExtractor.from_dict(extractor.to_dict())
-    again = EventExtractor.from_dict(extractor.to_dict(), parser=Shouting())
-    assert again.predict([["open door"]]) == [["OPEN"]]
-    with pytest.raises(InputError, match="similarity was given"):
-        EventExtractor.from_dict(extractor.to_dict(), parser=Shouting(), similarity=same_verb)
 
 
 @pytest.fixture
@@ -381,7 +358,6 @@ DAMAGES = {
     "unknown field": lambda d: d.update(extra=1),
     "it stands twice": lambda d: d["domains"].append(d["domains"][0]),
     "unknown similarity": lambda d: d["settings"].update(similarity="telepathy"),
-    "unknown parser": lambda d: d["settings"].update(parser="?"),
     "unknown treatment": lambda d: d["settings"].update(rare="?"),
     "0 senses": lambda d: d["settings"].update(senses=0),
     "names of types": lambda d: d["domains"][0]["types"][0].update(name=""),

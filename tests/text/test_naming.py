@@ -9,13 +9,12 @@ import pytest
 import elision as el
 from elision.text import naming
 from elision.text.naming import name_types
-from elision.text.parse import RuleParser
 from elision.text.wording import read_wording
 from elision.text.wordnet import WordNet
 
 
 def told(*sentences):
-    return [(read_wording(sentence, RuleParser()), 1) for sentence in sentences]
+    return [(read_wording(sentence), 1) for sentence in sentences]
 
 
 BOARD = ["place clothes on ironing board", "placing clothing on the board", "put it on the board"]

@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elision.text.regroup import NEAREST, TWICE, TWICE_IN_A_ROW, regroup
-from elision.text.twice import cut_repeated, repeating
+from elision.text.regroup import NEAREST, TWICE, TWICE_IN_A_ROW, cut_repeated, regroup, repeating
 from elision.text.wording import Wording, gather
 
 NAMES = "abcdefgh"

@@ -17,20 +17,17 @@ from scipy.spatial.distance import squareform
 from elision.errors import InputError
 from elision.evaluate import events
 from elision.text.cluster import average_linkage, cluster, different, told_together
+from elision.text.lexicon import opposite_particles, opposite_verbs
 from elision.text.naming import name_types
-from elision.text.opposites import opposite_particles, opposite_verbs
-from elision.text.parse import RuleParser
-from elision.text.similarity import OwnMeasure, WordMeasure
-from elision.text.weights import MIXED_WITHOUT_VECTORS, WORDNET, Weights
+from elision.text.similarity import MIXED_WITHOUT_VECTORS, WORDNET, OwnMeasure, Weights, WordMeasure
 from elision.text.wording import PLACES, Wording, content_words, gather, read_wording
 from elision.text.wordnet import WordNet
 
-PARSER = RuleParser()
 TOLERANCE = 1e-9
 
 
 def wordings(*sentences: str) -> list[Wording]:
-    return [read_wording(sentence, PARSER) for sentence in sentences]
+    return [read_wording(sentence) for sentence in sentences]
 
 
 def told(*tellings: list[str]):

@@ -79,10 +79,12 @@ Dask = Annotated[
         metavar="ADDRESS|local:N",
     ),
 ]
-EncoderFolder = Annotated[
-    Path | None,
+EncoderName = Annotated[
+    str | None,
     typer.Option(
-        "--encoder", help="Folder of a sentence encoder (BERT) to find types of sentences with."
+        "--encoder",
+        help="Model of sentence-transformers or model2vec to find types of sentences with: its"
+        " name or folder.",
     ),
 ]
 

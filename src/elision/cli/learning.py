@@ -18,7 +18,7 @@ from elision.cli import learn_options as options
 from elision.cli.app import (
     AsJson,
     Dask,
-    EncoderFolder,
+    EncoderName,
     Seed,
     Sentences,
     app,
@@ -268,7 +268,7 @@ def events(
     split: Annotated[
         bool, typer.Option("--split", help="Split sentences that tell several events.")
     ] = False,
-    encoder: EncoderFolder = None,
+    encoder: EncoderName = None,
     domain: Annotated[str | None, typer.Option(help="This domain only.")] = None,
     reading: Reading = NOTHING,
     sentences: Sentences = None,

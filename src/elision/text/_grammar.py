@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from elision.text import lexicon
-from elision.text._phrases import Reading
-from elision.text._predicates import Predicates
+from elision.text._phrases import Predicates, Reading
 from elision.text._words import END, Word
 
 __all__ = ["Grammar"]

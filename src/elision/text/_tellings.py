@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.text.cluster import Compare
-    from elision.text.similarity import Measure
-    from elision.text.weights import Weights
+    from elision.text.similarity import Measure, Weights
     from elision.text.wording import Told
 
 __all__ = [

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from elision.text import lexicon
-from elision.text._wordnet_files import WITH_SENSES, PartOfSpeech
+from elision.text.wordnet import WITH_SENSES, PartOfSpeech
 
 if TYPE_CHECKING:
     from elision.text.wordnet import WordNet

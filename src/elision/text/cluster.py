@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from elision.text.regroup import regroup
-from elision.text.twice import cut_repeated
+from elision.text.regroup import cut_repeated, regroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from elision.text.weights import Weights
+    from elision.text.similarity import Weights
     from elision.text.wording import Told
 
 __all__ = [
@@ -234,12 +233,10 @@ def cluster(
 
     Examples
     --------
-    >>> from elision.text.similarity import WordMeasure
-    >>> from elision.text.weights import WORDNET
-    >>> from elision.text.parse import RuleParser
+    >>> from elision.text.similarity import WORDNET, WordMeasure
     >>> from elision.text.wording import gather, read_wording
     >>> tell = [["hear the bell", "open the door"], ["hear a bell ring", "open door wide"]]
-    >>> told = gather([[read_wording(s, RuleParser()) for s in steps] for steps in tell])
+    >>> told = gather([[read_wording(s) for s in steps] for steps in tell])
     >>> measure = WordMeasure.of(told.wordings, told.count, WORDNET)
     >>> side = measure.prepare(told.wordings)
     >>> table = measure.compare(side, side)

@@ -4,20 +4,17 @@ Words alone do not know that "hop off" and "get out of the bus" tell the same. A
 sentences, trained on millions of paraphrases, often does. It has a say when event types are found,
 and none afterwards: new sentences are mapped by words, so that a script learned with its help can
 be asked where no encoder is.
-
-Any object with ``encode(sentences)`` will do, as the models of sentence-transformers are, or the
-folder of a model, which `BertEncoder` runs.
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from elision.errors import InputError, shown
-from elision.text.bert import BertEncoder
 from elision.text.similarity import grained, unit_rows
 
 if TYPE_CHECKING:
@@ -44,26 +41,56 @@ class SentenceEncoder(Protocol):
 
 
 Encoder: TypeAlias = "SentenceEncoder | str | os.PathLike[str]"
-"""An object that encodes, or the folder of a model."""
+"""An object that encodes, or the name or folder of a model."""
 
 
 def as_encoder(given: Encoder) -> SentenceEncoder:
-    """Return what encodes: the object itself, or the model in a folder.
+    """Return what encodes: the object itself, or the model of a name or in a folder.
 
     Examples
     --------
     >>> as_encoder(12)
     Traceback (most recent call last):
     ...
-    elision.errors.InputError: encoder=12, expected a folder or an object with encode(sentences)
+    elision.errors.InputError: encoder=12, expected a model or an object with encode(sentences)
     """
     if isinstance(given, str | os.PathLike):
-        return BertEncoder(given)
+        return _loaded(os.fspath(given))
     if not isinstance(given, SentenceEncoder):
         raise InputError(
-            f"encoder={shown(given)}, expected a folder or an object with encode(sentences)"
+            f"encoder={shown(given)}, expected a model or an object with encode(sentences)"
         )
     return given
+
+
+def _loaded(model: str) -> SentenceEncoder:
+    """Load a model by the library that knows it; nothing is downloaded."""
+    problem = "neither sentence-transformers nor model2vec is installed"
+    for load in (_of_sentence_transformers, _of_model2vec):
+        try:
+            return load(model)
+        except ImportError:
+            continue
+        except Exception as error:  # noqa: BLE001 - each library has its own
+            problem = f"it cannot be loaded: {(str(error).splitlines() or [''])[0][:150]}"
+    hint = "pip install sentence-transformers, and name a model or its folder on this machine"
+    raise InputError(problem, where=f"encoder {shown(model)}", hint=hint)
+
+
+def _of_sentence_transformers(model: str) -> SentenceEncoder:
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - slow
+
+    found: SentenceEncoder = SentenceTransformer(model, local_files_only=True)
+    return found
+
+
+def _of_model2vec(model: str) -> SentenceEncoder:
+    from model2vec import StaticModel  # noqa: PLC0415 - slow
+
+    if not Path(model).is_dir():
+        raise FileNotFoundError("there is no such folder")
+    found: SentenceEncoder = StaticModel.from_pretrained(model)
+    return found
 
 
 def with_encoder(compare: Compare, told: Told, encoder: SentenceEncoder) -> Compare:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from elision.errors import InputError, shown
 from elision.text import extractor_file
-from elision.text._estimator import Estimator, not_fitted
 from elision.text._tellings import (
     Labels,
     Tellings,
@@ -27,10 +26,19 @@ from elision.text._tellings import (
 from elision.text.cluster import cluster
 from elision.text.encoder import as_encoder, with_encoder
 from elision.text.event_types import DomainTypes, calibrate, describe
-from elision.text.parse import RuleParser
-from elision.text.similarity import Measure, OwnMeasure, OwnSimilarity, WordMeasure
+from elision.text.parse import split
+from elision.text.similarity import (
+    MIXED,
+    MIXED_WITHOUT_VECTORS,
+    OWN,
+    WORDNET,
+    Measure,
+    OwnMeasure,
+    OwnSimilarity,
+    Weights,
+    WordMeasure,
+)
 from elision.text.vectors import use_vectors
-from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, OWN, WORDNET, Weights
 from elision.text.wording import Wording, content_words, gather, meanings, read_wording
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
@@ -39,13 +47,13 @@ from elision.values.observations import HeardSentence
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import NoReturn
 
     from numpy.typing import NDArray
 
     from elision.text.cluster import Clusters
     from elision.text.encoder import Encoder, SentenceEncoder
     from elision.text.event_types import EventType
-    from elision.text.parse import Parser
     from elision.text.wording import Told
     from elision.values.observations import Observation
 
@@ -54,6 +62,52 @@ __all__ = ["Dropped", "EventExtractor", "Tellings"]
 
 LEAST_WEIGHT = 0.02
 """What an observation leaves out, as a share of the weight of its likeliest event."""
+
+
+class _Estimator:
+    """Options by name, as ``sklearn.base.BaseEstimator`` has them, without importing it.
+
+    Importing scikit-learn costs a second and more, several times what a question to a script does.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - none is nested
+        """Return the options by name."""
+        return {name: getattr(self, name) for name in self._options()}
+
+    def set_params(self, **options: Any) -> Self:
+        """Set some options."""
+        known = self._options()
+        for name, value in options.items():
+            if name not in known:
+                names = ", ".join(known)
+                raise ValueError(f"invalid parameter {name!r} for {type(self).__name__}: {names}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = inspect.signature(type(self).__init__).parameters
+        given = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not usual[name].default and value != usual[name].default
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.base import BaseEstimator  # noqa: PLC0415 - slow
+
+        return BaseEstimator().__sklearn_tags__()
+
+    @classmethod
+    def _options(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+
+def _not_fitted(estimator: object) -> NoReturn:
+    """Complain of an estimator that was not fitted, as scikit-learn does."""
+    from sklearn.exceptions import NotFittedError  # noqa: PLC0415 - slow
+
+    raise NotFittedError(f"this {type(estimator).__name__} is not fitted yet: call fit first")
 
 
 class Dropped(NamedTuple):
@@ -65,7 +119,7 @@ class Dropped(NamedTuple):
     sentence: str
 
 
-class EventExtractor(Estimator):
+class EventExtractor(_Estimator):
     """Finds the event types behind the sentences of many tellings, and names them.
 
     Types are found in each domain by itself, from the tellings that `fit` is given and nothing
@@ -101,8 +155,6 @@ class EventExtractor(Estimator):
         A new sentence is none of the types where that is more probable than this.
     split
         Whether to split sentences that tell several events ("get dressed and leave") first.
-    parser
-        Another parser than the rules.
     encoder
         A neural encoder of sentences to find types with: an object with ``encode(sentences)``, as
         the models of sentence-transformers are, or the folder of one (BERT). It is used by `fit`
@@ -144,7 +196,6 @@ class EventExtractor(Estimator):
         strictness: float | None = None,
         none_threshold: float = 0.5,
         split: bool = False,
-        parser: Parser | None = None,
         encoder: Encoder | None = None,
     ) -> None:
         self.similarity = similarity
@@ -157,7 +208,6 @@ class EventExtractor(Estimator):
         self.strictness = strictness
         self.none_threshold = none_threshold
         self.split = split
-        self.parser = parser
         self.encoder = encoder
 
     def fit(self, X: Tellings, y: Labels | None = None) -> EventExtractor:
@@ -320,7 +370,6 @@ class EventExtractor(Estimator):
         corpus = self.parts(corpus) if known is None else corpus
         if not any(narrative.steps for narrative in corpus):
             raise InputError("no sentences, expected tellings of at least one sentence in all")
-        parser = self._parser()
         encoder = None if self.encoder is None else as_encoder(self.encoder)
         self.domains_: dict[str, DomainTypes] = {}
         found: dict[str, list[list[str | None]]] = {}
@@ -328,7 +377,7 @@ class EventExtractor(Estimator):
         for narrative, row in zip(corpus, known or (), strict=known is not None):
             taught.setdefault(narrative.domain, []).extend(row)
         for name, part in corpus.by_domain().items():
-            told = gather([self._read_all(n, parser) for n in part])
+            told = gather([self._read_all(n) for n in part])
             if known is None:
                 self.domains_[name], labels = self._fit_domain(told, encoder)
                 each = iter(labels[told.place].tolist())
@@ -435,9 +484,8 @@ class EventExtractor(Estimator):
         self, corpus: Corpus, domain: str | None, *, left_out: bool = False
     ) -> list[NDArray[np.float64]]:
         """Probabilities of the types, one table a narrative, each wording looked at once."""
-        parser = self._parser()
         tables: dict[str, dict[Wording, NDArray[np.float64]]] = {}
-        read = [self._read_all(narrative, parser) for narrative in corpus]
+        read = [self._read_all(narrative) for narrative in corpus]
         for narrative, wordings in zip(corpus, read, strict=True):
             known = tables.setdefault(narrative.domain, {})
             known.update(dict.fromkeys(wordings, np.empty(0)))
@@ -452,7 +500,7 @@ class EventExtractor(Estimator):
 
     def _types_of(self, narrative: Narrative, domain: str | None) -> DomainTypes:
         if not hasattr(self, "domains_"):
-            not_fitted(self)
+            _not_fitted(self)
         name = narrative.domain if domain is None else domain
         if name in self.domains_:
             return self.domains_[name]
@@ -464,15 +512,12 @@ class EventExtractor(Estimator):
 
     # --- sentences ------------------------------------------------------------------------------
 
-    def _parser(self) -> Parser:
-        return _rules() if self.parser is None else self.parser
-
-    def _read_all(self, narrative: Narrative, parser: Parser) -> list[Wording]:
+    def _read_all(self, narrative: Narrative) -> list[Wording]:
         meant = meanings(narrative)
-        return [self._read(s, parser, meant.get(s)) for s in narrative.steps or ()]
+        return [self._read(s, meant.get(s)) for s in narrative.steps or ()]
 
-    def _read(self, sentence: str, parser: Parser, meant: str | None) -> Wording:
-        wording = read_wording(sentence, parser, meant)
+    def _read(self, sentence: str, meant: str | None) -> Wording:
+        wording = read_wording(sentence, meant)
         # A function of the user's may look at the whole sentence.
         return wording._replace(words=(sentence,)) if callable(self.similarity) else wording
 
@@ -480,10 +525,9 @@ class EventExtractor(Estimator):
         """Return a corpus whose sentences tell one event each, if that is wanted (``split``)."""
         if not self.split:
             return corpus
-        parser = self._parser()
         return Corpus(
             Narrative(
-                steps=tuple(p for s in n.steps or () for p in parser.split(s) or [s]),
+                steps=tuple(p for s in n.steps or () for p in split(s) or [s]),
                 domain=n.domain,
                 id=n.id,
                 extra=n.extra,
@@ -500,7 +544,7 @@ class EventExtractor(Estimator):
         such as that of a script.
         """
         if not hasattr(self, "domains_"):
-            not_fitted(self)
+            _not_fitted(self)
         settings = self.get_params(deep=False)
         del settings["encoder"]  # it has had its say
         settings["vectors"] = any(
@@ -515,7 +559,6 @@ class EventExtractor(Estimator):
         data: Mapping[str, Any],
         *,
         similarity: OwnSimilarity | None = None,
-        parser: Parser | None = None,
         where: str = "extractor",
     ) -> EventExtractor:
         """Return the extractor that `to_dict` was asked of.
@@ -524,8 +567,8 @@ class EventExtractor(Estimator):
         ----------
         data
             The plain values.
-        similarity, parser
-            The function and the parser, where they are the user's own: they cannot be saved.
+        similarity
+            The function, where it is the user's own: it cannot be saved.
         where
             The name of the file, for messages.
 
@@ -541,9 +584,7 @@ class EventExtractor(Estimator):
         >>> again.predict([["I heard the bell"]])
         [['hear bell']]
         """
-        settings, domains = extractor_file.from_dict(
-            data, similarity=similarity, parser=parser, where=where
-        )
+        settings, domains = extractor_file.from_dict(data, similarity=similarity, where=where)
         extractor = cls(**settings)
         extractor.domains_ = domains
         extractor.labels_ = []
@@ -560,7 +601,6 @@ class EventExtractor(Estimator):
         path: str | os.PathLike[str],
         *,
         similarity: OwnSimilarity | None = None,
-        parser: Parser | None = None,
     ) -> EventExtractor:
         """Read an extractor from a file that `save` wrote.
 
@@ -568,8 +608,8 @@ class EventExtractor(Estimator):
         ----------
         path
             The file.
-        similarity, parser
-            The function and the parser, where they are the user's own: they cannot be saved.
+        similarity
+            The function, where it is the user's own: it cannot be saved.
 
         Raises
         ------
@@ -577,15 +617,10 @@ class EventExtractor(Estimator):
             If the file is missing, damaged or of another format.
         """
         data, where = extractor_file.read(path)
-        return cls.from_dict(data, similarity=similarity, parser=parser, where=where)
+        return cls.from_dict(data, similarity=similarity, where=where)
 
 
 def _likely(weights: dict[str, float]) -> dict[str, float]:
     """Leave out what is next to impossible: each event that remains has to be weighed."""
     least = LEAST_WEIGHT * max(weights.values())
     return {event: weight for event, weight in weights.items() if weight >= least}
-
-
-@cache
-def _rules() -> RuleParser:
-    return RuleParser()

@@ -18,18 +18,22 @@ from elision.errors import FileFormatError, InputError
 from elision.files.envelope import VERSION, Envelope
 from elision.text.cluster import Method  # noqa: TC001 - msgspec reads it
 from elision.text.event_types import Calibration, DomainTypes, EventType
-from elision.text.similarity import Measure, OwnMeasure, WordMeasure
+from elision.text.similarity import (
+    MIXED,
+    MIXED_WITHOUT_VECTORS,
+    WORDNET,
+    Measure,
+    OwnMeasure,
+    WordMeasure,
+)
 from elision.text.vectors import DIMENSIONS, use_vectors
-from elision.text.weights import MIXED, MIXED_WITHOUT_VECTORS, WORDNET
 from elision.text.wording import Wording, content_words
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from elision.text.parse import Parser
-    from elision.text.similarity import OwnSimilarity
-    from elision.text.weights import Weights
+    from elision.text.similarity import OwnSimilarity, Weights
 
 FORMAT = "elision-extractor"
 ENVELOPE = Envelope(FORMAT, "extractor")
@@ -71,7 +75,6 @@ class _Settings(msgspec.Struct, forbid_unknown_fields=True):
     strictness: float | None
     none_threshold: float
     split: bool
-    parser: str
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -85,7 +88,6 @@ def to_dict(settings: Mapping[str, Any], domains: Mapping[str, DomainTypes]) -> 
     """Return settings and event types as plain values."""
     plain = dict(settings)
     plain["similarity"] = _OWN if callable(plain["similarity"]) else plain["similarity"]
-    plain["parser"] = "rules" if plain["parser"] is None else _OWN
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -129,15 +131,13 @@ def from_dict(
     data: Mapping[str, Any],
     *,
     similarity: OwnSimilarity | None,
-    parser: Parser | None,
     where: str,
 ) -> tuple[dict[str, Any], dict[str, DomainTypes]]:
     """Return settings and event types from plain values, or say what is wrong with them."""
     ENVELOPE.check_header(data, where)
     file = ENVELOPE.converted(data, _File, where)
     settings = msgspec.structs.asdict(file.settings)
-    settings["similarity"] = _own(file.settings.similarity, similarity, "similarity", where)
-    settings["parser"] = _own(file.settings.parser, parser, "parser", where)
+    settings["similarity"] = _own(file.settings.similarity, similarity, where)
     weights = _weights(file.settings, where)
     domains: dict[str, DomainTypes] = {}
     for domain in file.domains:
@@ -148,17 +148,15 @@ def from_dict(
     return settings, domains
 
 
-def _own(stored: str, given: Any, name: str, where: str) -> Any:
-    """Return what was the user's own and could not be saved, or what was stored."""
+def _own(stored: str, given: Any, where: str) -> Any:
+    """Return the similarity that was the user's own and could not be saved, or what was stored."""
     if stored == _OWN and given is None:
-        problem = f"its {name} is a user's own and was not saved"
-        raise FileFormatError(problem, where=where, hint=f"give it again as {name}=...")
+        problem = "its similarity is a user's own and was not saved"
+        raise FileFormatError(problem, where=where, hint="give it again as similarity=...")
     if stored != _OWN and given is not None:
-        problem = f"{name} was given, but the extractor was made with {stored!r:.40}"
+        problem = f"similarity was given, but the extractor was made with {stored!r:.40}"
         raise InputError(problem, where=where)
-    if stored == _OWN:
-        return given
-    return None if name == "parser" else stored
+    return stored if given is None else given
 
 
 def _weights(settings: _Settings, where: str) -> Weights:
@@ -166,8 +164,6 @@ def _weights(settings: _Settings, where: str) -> Weights:
     problem = None
     if settings.similarity not in {"mixed", "wordnet", _OWN}:
         problem = f"unknown similarity {settings.similarity!r:.40}"
-    if settings.parser not in {"rules", _OWN}:
-        problem = f"unknown parser {settings.parser!r:.40}"
     if settings.rare not in {"drop", "keep"}:
         problem = f"unknown treatment of rare steps {settings.rare!r:.40}"
     if settings.senses is not None and settings.senses < 1:

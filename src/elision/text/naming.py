@@ -62,9 +62,8 @@ def name_types(types: Sequence[Sequence[tuple[Wording, int]]]) -> list[str]:
     Examples
     --------
     >>> def told(*sentences):
-    ...     from elision.text.parse import RuleParser
     ...     from elision.text.wording import read_wording
-    ...     return [(read_wording(sentence, RuleParser()), 1) for sentence in sentences]
+    ...     return [(read_wording(sentence), 1) for sentence in sentences]
     >>> name_types([told("open the door"), told("open the letter"), told("walk to the door")])
     ['open door', 'open letter', 'walk']
     >>> washer = told("put the clothes in the washer", "put laundry in washer", "put clothes in")

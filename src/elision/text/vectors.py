@@ -11,12 +11,11 @@ import warnings
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elision.errors import InputError
-from elision.text._tensors import read_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["DIMENSIONS", "installed", "use_vectors", "word_vectors"]
 
 DIMENSIONS = 256
-_TOKENIZER = "l2_supercat_tokenizer_config.json"
-_WEIGHTS = "l2_supercat_256.safetensors"
 _CURE = "pip install 'elision[vectors]'"
 
 
@@ -69,37 +66,21 @@ def _warn_once() -> None:
     warnings.warn(f"{message} ({_CURE}, or vectors=False for silence)", stacklevel=5)
 
 
-class _Model(NamedTuple):
-    """The files of wordllama, read without it: importing it takes longer than all that is asked."""
-
-    tokenizer: Any
-    table: NDArray[np.float16]
-
-
 @cache
-def _model() -> _Model:
-    from tokenizers import Tokenizer  # noqa: PLC0415 - comes with wordllama
+def _model() -> Any:
+    import wordllama  # noqa: PLC0415 - slow
 
-    spec = find_spec("wordllama")
-    folder = Path(str(spec and spec.origin)).parent
     try:
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / _TOKENIZER))
-        tensors = read_tensors(folder / "weights" / _WEIGHTS)
-        return _Model(tokenizer, tensors["embedding.weight"])
-    except (KeyError, OSError, ValueError) as error:
+        folder = Path(wordllama.__file__).parent  # where its table lies: nothing is downloaded
+        return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    except (OSError, ValueError) as error:
         raise InputError("the vectors of wordllama are not where they were", hint=_CURE) from error
 
 
 @cache
 def _vector(word: str) -> NDArray[np.float64]:
     """Mean of the vectors of the pieces of a word."""
-    tokenizer, table = _model()
-    pieces = tokenizer.encode(word, add_special_tokens=False).ids
-    if not pieces:
-        return np.zeros(DIMENSIONS)
-    rows = table[np.minimum(pieces, len(table) - 1)].astype(np.float32)
-    mean = rows.sum(axis=0, dtype=np.float32) / np.float32(len(rows))
-    return np.asarray(mean, dtype=np.float64)
+    return np.asarray(_model().embed([word])[0], dtype=np.float64)
 
 
 def word_vectors(words: Sequence[str]) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision.text import lexicon
+from elision.text.parse import parse
 from elision.text.wordnet import WordNet
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-    from elision.text.parse import Parser
     from elision.values.narrative import Narrative
 
 __all__ = [
@@ -63,8 +63,7 @@ class Wording(NamedTuple):
 
     Examples
     --------
-    >>> from elision.text.parse import RuleParser
-    >>> read_wording("She turned the light off.", RuleParser()).words
+    >>> read_wording("She turned the light off.").words
     ('turn', 'light', 'off')
     """
 
@@ -109,7 +108,7 @@ def _lemma(word: str) -> str:
     return noun or word
 
 
-def read_wording(sentence: str, parser: Parser, meant: str | None = None) -> Wording:
+def read_wording(sentence: str, meant: str | None = None) -> Wording:
     """Return the wording of a sentence.
 
     ``meant`` is the sentence with nouns for its pronouns, where these are known: it says what the
@@ -117,12 +116,11 @@ def read_wording(sentence: str, parser: Parser, meant: str | None = None) -> Wor
 
     Examples
     --------
-    >>> from elision.text.parse import RuleParser
-    >>> wording = read_wording("switched it on", RuleParser(), "switched the washer on")
+    >>> wording = read_wording("switched it on", "switched the washer on")
     >>> wording.object, wording.words, wording.text
     ('washer', ('switch', 'on'), 'switched it on')
     """
-    clause = parser.parse(meant or sentence)
+    clause = parse(meant or sentence)
     return Wording(clause.verb, clause.particle, clause.object, content_words(sentence), sentence)
 
 
@@ -174,9 +172,8 @@ def gather(narratives: Sequence[Sequence[Wording]]) -> Told:
 
     Examples
     --------
-    >>> from elision.text.parse import RuleParser
     >>> tell = [["hear bell", "open door"], ["open the door"]]
-    >>> told = gather([[read_wording(s, RuleParser()) for s in steps] for steps in tell])
+    >>> told = gather([[read_wording(s) for s in steps] for steps in tell])
     >>> [wording.text for wording in told.wordings], told.place.tolist()
     (['hear bell', 'open door'], [0, 1, 1])
     """

@@ -7,25 +7,29 @@ Synsets are plain integers: nouns come first, then verbs, each in the order of P
 
 from __future__ import annotations
 
+import json
+import lzma
 from functools import cache
 from importlib import resources
-from itertools import accumulate, chain
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elision.errors import InputError
-from elision.text._wordnet_files import PartOfSpeech, Ragged, Tables, read_folder, unpack
+from elision.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator, Sequence
 
 _T = TypeVar("_T")
 
-__all__ = ["PartOfSpeech", "WordNet"]
+PartOfSpeech = Literal["n", "v", "a", "r"]
+Ints = NDArray[np.int32]
+
+PARTS: tuple[PartOfSpeech, ...] = ("n", "v", "a", "r")
+WITH_SENSES: tuple[PartOfSpeech, ...] = ("n", "v")
+MAGIC = b"elision wordnet 1"
 
 _ENDINGS: dict[PartOfSpeech, str] = {
     "n": "s- ses-s ves-f xes-x zes-z ches-ch shes-sh men-man ies-y",
@@ -42,10 +46,45 @@ _DEEPEST = 32  # levels to look for; below that, a taxonomy that runs in a circl
 _BLOCK = 512  # source synsets swept at a time: keeps the working matrix to a few MB
 
 
+class Ragged(NamedTuple):
+    """Lists of unequal length, end to end: list i is ``items[starts[i]:starts[i + 1]]``."""
+
+    starts: Ints
+    items: Ints
+
+    @classmethod
+    def of(cls, lengths: Sequence[int] | NDArray[np.uint8], items: Sequence[int] | Ints) -> Ragged:
+        """Build from the length of each list and all items end to end."""
+        starts = np.zeros(len(lengths) + 1, dtype=np.int32)
+        np.cumsum(lengths, out=starts[1:])
+        return cls(starts, np.asarray(items, dtype=np.int32))
+
+    def row(self, index: int) -> list[int]:
+        """Return list number ``index``."""
+        row: list[int] = self.items[self.starts[index] : self.starts[index + 1]].tolist()
+        return row
+
+
+class Tables(NamedTuple):
+    """What is read from WordNet, whichever kind of file it came from.
+
+    ``words``, ``counts`` (how often a word was met in Princeton's tagged texts) and ``exceptions``
+    have the four parts of speech as keys, ``senses`` (a row per word) only nouns and verbs;
+    ``hypernyms`` has a row per synset, the first ``n_nouns`` of them nouns.
+    """
+
+    words: dict[PartOfSpeech, list[str]]
+    counts: dict[PartOfSpeech, Ints]
+    senses: dict[PartOfSpeech, Ragged]
+    exceptions: dict[PartOfSpeech, dict[str, tuple[str, ...]]]
+    hypernyms: Ragged
+    n_nouns: int
+
+
 class WordNet:
     """Base forms, senses and path similarity of English nouns and verbs.
 
-    Make one with :meth:`load` (the copy that comes with the package) or :meth:`from_folder`.
+    `load` gives the copy that comes with the package.
 
     Examples
     --------
@@ -76,28 +115,6 @@ class WordNet:
         """
         packed = resources.files("elision") / "data" / "wordnet.bin"
         return WordNet(unpack(packed.read_bytes(), where=str(packed)))
-
-    @classmethod
-    def from_folder(cls, path: str | Path) -> WordNet:
-        """Read a folder of WordNet database files, such as Debian's ``/usr/share/wordnet``.
-
-        Parameters
-        ----------
-        path
-            Folder with ``index.noun``, ``data.noun``, ``index.verb`` and ``data.verb``; the
-            ``*.exc`` files, ``index.adj``, ``index.adv`` and ``cntlist.rev`` are read if there.
-
-        Raises
-        ------
-        FileFormatError
-            If a file is missing or is not a WordNet database file.
-
-        Examples
-        --------
-        >>> WordNet.from_folder("/usr/share/wordnet").lemma("geese", "n")
-        'goose'
-        """
-        return cls(read_folder(Path(path)))
 
     def knows(self, lemma: str, pos: PartOfSpeech) -> bool:
         """Say whether ``lemma`` is, as it stands, an entry of that part of speech.
@@ -391,3 +408,43 @@ def _checked(table: dict[PartOfSpeech, _T], pos: PartOfSpeech) -> _T:
             hint="n is noun, v verb, a adjective, r adverb; only nouns and verbs have senses here",
         )
     return table[pos]
+
+
+def unpack(packed: bytes, *, where: str) -> Tables:
+    """Read what ``tools/build_wordnet.py`` packed; ``where`` names the file in an error."""
+    try:
+        return _unpack(lzma.decompress(packed))
+    except (lzma.LZMAError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise FileFormatError(
+            f"not the packed WordNet that comes with Elision ({type(error).__name__}: {error})",
+            where=where,
+            hint="install the package again",
+        ) from error
+
+
+def _unpack(content: bytes) -> Tables:
+    magic, header, body = content.split(b"\n", 2)
+    if magic != MAGIC:
+        raise ValueError(f"it begins with {magic[:40]!r}")
+    described = json.loads(header)
+    ends = accumulate(described["sections"], initial=0)
+    sections = (body[a:b] for a, b in pairwise(ends))
+    words = {pos: next(sections).decode().split("\n") for pos in PARTS}
+    counts = {pos: np.frombuffer(next(sections), dtype="<i4") for pos in PARTS}
+    exceptions = {pos: _unpack_exceptions(next(sections)) for pos in PARTS}
+    senses = {pos: _unpack_ragged(sections) for pos in WITH_SENSES}
+    steps = _unpack_ragged(sections)
+    lengths = np.diff(steps.starts)
+    above = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths) - steps.items
+    hypernyms = Ragged(steps.starts, above)
+    return Tables(words, counts, senses, exceptions, hypernyms, int(described["nouns"]))
+
+
+def _unpack_ragged(sections: Iterator[bytes]) -> Ragged:
+    lengths = np.frombuffer(next(sections), dtype=np.uint8)
+    return Ragged.of(lengths, np.frombuffer(next(sections), dtype="<i4"))
+
+
+def _unpack_exceptions(section: bytes) -> dict[str, tuple[str, ...]]:
+    entries = map(str.split, section.decode().splitlines())
+    return {form: tuple(lemmas) for form, *lemmas in entries}
