@@ -14,21 +14,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import uvicorn
-from websockets.sync.client import connect
 
 import elision as el
 from elision.serve.command import bound
 from elision.serve.connection import Connection
-from elision.serve.sockets import PATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Self
-
-    from websockets.sync.client import ClientConnection
 
 HOSTILE = (
     '<script>document.title="pwned"</script>',
@@ -40,13 +37,8 @@ HOSTILE = (
     "quote\" ' & amp; </title></svg>",
 )
 
-UPGRADE = {
-    "Connection": "Upgrade",
-    "Upgrade": "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-}
-"""Headers of a request that asks for a WebSocket."""
+SERVE = (sys.executable, "-m", "elision", "serve")
+"""The command that opens the page."""
 
 
 def hostile() -> el.Script:
@@ -118,16 +110,15 @@ class Answer:
 
 @dataclass
 class Running:
-    """``python -m elision.serve`` in a process of its own."""
+    """``elision serve`` in a process of its own."""
 
     scripts: Sequence[Path]
     options: Sequence[str] = ("--port", "0")
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "elision.serve", *map(str, self.scripts)]
         self.process = subprocess.Popen(
-            [*command, "--no-open", *self.options],
+            [*SERVE, *map(str, self.scripts), "--no-open", *self.options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -160,6 +151,11 @@ class Running:
         finally:
             connection.close()
 
+    def learn(self, name: str, text: str) -> Answer:
+        """Send a file of tellings, and learn from it as it is."""
+        sent = self.ask("POST", f"/api/uploads?name={quote(name)}", text.encode()).json
+        return self.ask("POST", f"/api/uploads/{sent['upload']}/learning", {})
+
     def stop(self, how: int = signal.SIGINT) -> tuple[int, str]:
         """End it as Ctrl-C does; its exit status, and what it complained of."""
         self.process.send_signal(how)
@@ -185,7 +181,7 @@ def served(app: Any, **limits: Any) -> Iterator[Running]:
     """A server of this process, whose connections have limits that tests can reach."""
     protocol: Any = type("Limited", (Connection,), limits)
     listening = bound("127.0.0.1", 0)
-    config = uvicorn.Config(app, http=protocol, ws="wsproto", lifespan="off", log_config=None)
+    config = uvicorn.Config(app, http=protocol, ws="none", lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -197,8 +193,3 @@ def served(app: Any, **limits: Any) -> Iterator[Running]:
         server.should_exit = True
         thread.join()
         listening.close()
-
-
-def followed(server: Running, query: str = "", **more: Any) -> ClientConnection:
-    """A WebSocket to follow a telling over."""
-    return connect(f"ws://{server.host}:{server.port}{PATH}{query}", **more)

@@ -10,7 +10,7 @@ import elision as el
 from commands import files, refused, write
 
 EXTRAS = {
-    "page": ("h11", "starlette", "uvicorn", "wsproto"),
+    "page": ("h11", "starlette", "uvicorn"),
     "draw": ("networkx", "resvg_py"),
     "cluster": ("distributed",),
     "files": ("pandas", "pyarrow", "rustxes"),

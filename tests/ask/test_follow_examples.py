@@ -1,10 +1,8 @@
-"""The programs of docs/examples that watch a stream of events, run as they stand."""
+"""The program of docs/examples that watches a stream of events, run as it stands."""
 
 from __future__ import annotations
 
-import re
 import select
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 
 import elision as el
 from elision.ask.follow import Skipped
-from serving import Running
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PATIENCE = 60
@@ -72,35 +69,3 @@ def test_python_speaks_at_once(door):
 
 def test_it_is_short():
     assert len((EXAMPLES / "watch.py").read_text().splitlines()) <= 40
-
-
-@pytest.fixture(scope="module")
-def node():
-    """Node with a WebSocket: of itself from 22 on, by an option from 20.10 on."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("no node")
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
-    version = tuple(map(int, re.findall(r"\d+", said)[:2]))
-    if version < (20, 10):
-        pytest.skip(f"node {said.strip()} has no WebSocket")
-    return [found] if version >= (22, 0) else [found, "--experimental-websocket", "--no-warnings"]
-
-
-def test_node(door, node):
-    program = EXAMPLES / "watch.mjs"
-    with Running([door]) as server:
-        url = f"ws://{server.host}:{server.port}/api/follow"
-        for told in (QUIET, ODD):
-            expected = spoken(el.load(door), told)
-            assert watch(*node, program, f"{url}?script=door", told=told) == expected
-            assert watch(*node, program, url, told=told) == expected
-        refused = subprocess.run(
-            [*node, program, f"{url}?script=nobody"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)

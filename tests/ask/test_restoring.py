@@ -11,7 +11,7 @@ import elision as el
 from elision.ask.outlined import silences
 from elision.ask.restoring import NEARLY, breaches, gained, left_out
 from elision.serve import messages
-from elision.serve.nearest import Nearest
+from elision.serve.lines import Nearest
 from elision.serve.restore import restore
 from elision.serve.shelf import Held
 from elision.values.outline import steps_told

@@ -15,7 +15,7 @@ import pytest
 import elision as el
 from elision.ask.heard import hear, name_of
 from elision.ask.score import Conformance, Flag
-from elision.serve import verdict
+from elision.serve import restore
 from elision.serve.guard import HEADERS
 from elision.serve.lines import Said
 from elision.serve.messages import Gap, ToldLine
@@ -58,15 +58,6 @@ class TestScripts:
 
 
 class TestAnswers:
-    def test_fill_says_what_the_script_says(self, server: Running) -> None:
-        answer = told(server, f"{DOORBELL}/fill", ["hear doorbell", None, "open door"], top=2)
-        expected = el.examples.doorbell().fill(["hear doorbell", None, "open door"], top=2)[0]
-        (filling,) = answer.json["fillings"]
-        assert filling["position"] == 1
-        assert [(one["event"], one["probability"]) for one in filling["answers"]] == [
-            (one.event, pytest.approx(one.probability, rel=1e-9)) for one in expected.answers
-        ]
-
     def test_what_is_left_out_is_what_the_outline_says(self, server: Running) -> None:
         outline = el.examples.doorbell().outline()
         telling = ["hear doorbell", "open door", "close door"]
@@ -113,8 +104,8 @@ class TestAnswers:
 
     def test_a_usual_telling_with_a_late_step_is_not_called_so_plainly(self) -> None:
         found = Conformance(("pour", "boil"), -4.0, (2.0, 2.0), 0.0, 0.06, 0.5, (), late=("boil",))
-        assert verdict.summary(found) == "A usual telling but for its order: boil came late."
-        assert verdict.summary(replace(found, late=())) == "A usual telling."
+        assert restore.summary(found) == "A usual telling but for its order: boil came late."
+        assert restore.summary(replace(found, late=())) == "A usual telling."
 
     def test_the_line_being_written_may_be_half_a_word(self, server: Running) -> None:
         telling = ["hear doorbell", "open d"]
@@ -283,18 +274,12 @@ class TestDenials:
 
     def test_it_does_not_come_next_nor_fill_a_gap(self, server: Running) -> None:
         telling = ["boil the water", "put the bag in the mug", "pour the water", "?"]
-        for question in ("restore", "fill"):
-            options = {}
-            for denial in ([], [NEVER]):
-                found = told(server, f"{TEA}/{question}", [*denial, *telling], top=30).json
-                if question == "restore":
-                    answers = found["lines"][-1]["options"]
-                else:
-                    (filling,) = found["fillings"]
-                    assert filling["position"] == len(denial) + 3
-                    answers = filling["answers"]
-                options[len(denial)] = {one["event"] for one in answers if one["probability"] > 0}
-            assert options[0] - options[1] == {"put sugar"}
+        options = []
+        for denial in ([], [NEVER]):
+            found = told(server, f"{TEA}/restore", [*denial, *telling], top=30).json
+            answers = found["lines"][-1]["options"]
+            options.append({one["event"] for one in answers if one["probability"] > 0})
+        assert options[0] - options[1] == {"put sugar"}
         telling = telling[:-1]
         plain = told(server, f"{TEA}/restore", telling, top=30).json
         found = told(server, f"{TEA}/restore", [*telling, NEVER], top=30).json
@@ -334,8 +319,8 @@ class TestDenials:
         said = [Said(0, "no boiling", "denied", None, "boil"), Said(1, "pour", "event", "pour")]
         lines = [ToldLine(one.text, one.kind, [], [], [], [], [], []) for one in said]
         gaps = [Gap(0.0, [], []) for _ in range(3)]
-        judged = verdict.judged(script, said, ["pour"], [None], lines, gaps, [])  # type: ignore[arg-type]
-        assert [one.note for one in lines[0].flags] == [verdict.UNDONE]
+        judged = restore.judged(script, said, ["pour"], [None], lines, gaps, [])  # type: ignore[arg-type]
+        assert [one.note for one in lines[0].flags] == [restore.UNDONE]
         assert lines[1].flags == []
         assert not any(gap.flags for gap in gaps)
         assert "is said not to have happened" in judged.summary
@@ -395,11 +380,6 @@ class TestLimits:
         assert answer.status == status
         assert "\n" not in answer.json["problem"]
 
-    def test_a_telling_without_gap_has_nothing_to_fill(self, server: Running) -> None:
-        answer = told(server, f"{DOORBELL}/fill", ["open door"])
-        assert answer.status == 400
-        assert "no gap" in answer.json["problem"]
-
     def test_too_many_lines_are_refused(self, server: Running) -> None:
         assert told(server, f"{DOORBELL}/restore", ["?"] * 101).status == 400
 
@@ -432,7 +412,7 @@ class TestGuard:
         ],
     )
     def test_foreign_requests_are_refused(self, server: Running, headers: dict[str, str]) -> None:
-        for method, path in (("GET", "/api/scripts"), ("POST", "/api/learning?name=a.txt")):
+        for method, path in (("GET", "/api/scripts"), ("POST", "/api/uploads?name=a.txt")):
             assert server.ask(method, path, None, headers).status == 403
         assert server.ask("GET", "/", None, headers).status == 403
 

@@ -16,7 +16,7 @@ import elision as el
 from elision.errors import InputError
 from elision.serve.command import bound, loaded, serve
 from elision.values.library import Library
-from serving import Running
+from serving import SERVE, Running
 
 
 def test_ctrl_c_stops_it_cleanly_while_somebody_watches(
@@ -26,7 +26,7 @@ def test_ctrl_c_stops_it_cleanly_while_somebody_watches(
     environment = {"TMPDIR": str(tmp_path)}
     with Running([scripts["doorbell"]], environment=environment) as server:
         many = ("\n".join(f"step {n % 7}" for n in range(30)) + "\n\n") * 5000
-        job = server.ask("POST", "/api/learning?name=many.txt", many.encode()).json
+        job = server.learn("many.txt", many).json
         assert list(tmp_path.iterdir())
         with socket.create_connection((server.host, server.port)) as stream:
             head = f"GET /api/learning/{job['id']}/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -42,7 +42,7 @@ def test_ctrl_c_stops_it_cleanly_while_somebody_watches(
 
 def test_a_used_port_gives_one_line_and_offers_the_next(scripts: dict[str, Path]) -> None:
     with Running([scripts["doorbell"]]) as server:
-        command = [sys.executable, "-m", "elision.serve", str(scripts["doorbell"])]
+        command = [*SERVE, str(scripts["doorbell"])]
         found = subprocess.run(
             [*command, "--no-open", "--port", str(server.port)],
             capture_output=True,

@@ -8,7 +8,7 @@ import pytest
 
 import elision as el
 from elision.pipeline.learning import as_events
-from elision.serve.examples import examples
+from elision.serve.describe import examples
 from elision.serve.lines import understood
 from elision.serve.shelf import Held
 from elision.show.overlay import out_of_order

@@ -16,9 +16,8 @@ import elision as el
 from elision.errors import InputError
 from elision.pipeline.learning import DEFAULT, learn_domains
 from elision.serve import worker
-from elision.serve.corpus_messages import Choices
 from elision.serve.jobs import Job, Jobs
-from elision.serve.process import Worker
+from elision.serve.messages import Choices
 from elision.serve.shelf import Shelf
 from serving import upload
 
@@ -45,9 +44,9 @@ def stream(server: Running, job: str, last: int = 0) -> list[dict[str, Any]]:
 
 
 def test_a_job_tells_what_happens_and_leaves_a_script(server: Running) -> None:
-    job = server.ask("POST", "/api/learning?name=my%20door.txt", TEXT.encode())
+    job = server.learn("my door.txt", TEXT)
     assert job.status == 202
-    assert server.ask("POST", "/api/learning?name=b.txt", TEXT.encode()).status == 409
+    assert server.learn("b.txt", TEXT).status == 409
     said = stream(server, job.json["id"])
     kinds = [word["kind"] for word in said]
     assert kinds == ["reading", "domain", *["stage"] * 4, "learned", "end"]
@@ -60,12 +59,19 @@ def test_a_job_tells_what_happens_and_leaves_a_script(server: Running) -> None:
     number = said[-2]["script"]
     script = server.ask("GET", f"/api/scripts/{number}").json
     assert script["name"] == "my door"
-    assert server.ask("GET", f"/api/learning/{job.json['id']}").json["state"] == "done"
+    (found,) = [
+        one
+        for one in server.ask("GET", "/api/learning").json["jobs"]
+        if one["id"] == job.json["id"]
+    ]
+    again = server.ask("POST", f"/api/learning/{job.json['id']}/stop").json
+    assert found == again  # the time does not go on, either
+    assert found["state"] == "done"
     assert stream(server, job.json["id"], last=len(said) - 1)[-1]["kind"] == "end"
 
 
 def test_what_cannot_be_learned_from_is_told_in_one_line(server: Running) -> None:
-    job = server.ask("POST", "/api/learning?name=bad.jsonl", b'{"events": 3}\n').json
+    job = server.learn("bad.jsonl", '{"events": 3}\n').json
     end = stream(server, job["id"])[-1]
     assert end["state"] == "failed"
     assert end["problem"].startswith("bad line 1")
@@ -75,13 +81,13 @@ def test_what_cannot_be_learned_from_is_told_in_one_line(server: Running) -> Non
 
 @pytest.mark.parametrize("name", ["", "x" * 201, "tellings", "tellings.exe", "a.json.gz"])
 def test_names_that_say_no_kind_are_refused(server: Running, name: str) -> None:
-    assert server.ask("POST", f"/api/learning?name={name}", b"x").status == 400
+    assert server.ask("POST", f"/api/uploads?name={name}", b"x").status == 400
 
 
 def test_too_large_a_file_is_refused_before_it_is_read(server: Running) -> None:
     headers = {"Content-Length": str(1 << 40)}
     connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
-    connection.putrequest("POST", "/api/learning?name=a.txt")
+    connection.putrequest("POST", "/api/uploads?name=a.txt")
     for key, value in headers.items():
         connection.putheader(key, value)
     connection.endheaders()
@@ -91,7 +97,7 @@ def test_too_large_a_file_is_refused_before_it_is_read(server: Running) -> None:
 
 async def _until(kind: str, jobs: Jobs, text: str, name: str = "tellings.txt") -> Job:
     """Start a job, and wait until it says this, or ends."""
-    job = jobs.start(text.encode(), name)
+    job = jobs.learn(jobs.uploads.keep(text.encode(), name), Choices())
     async for found in job.listen():
         if found is not None and found[1]["kind"] == kind:
             return job
@@ -149,7 +155,7 @@ def test_a_worker_that_is_done_is_not_waited_for(
     monkeypatch.setattr("sys.executable", str(slow))
 
     async def run() -> list[dict[str, Any]]:
-        return [word async for word in Worker(planned(tmp_path, "tellings.txt")).words()]
+        return [word async for word in worker.Worker(planned(tmp_path, "tellings.txt")).words()]
 
     assert asyncio.run(asyncio.wait_for(run(), timeout=60)) == [{"kind": "done"}]
 
@@ -163,7 +169,7 @@ def test_uploads_stay_in_the_temporary_folder(
     async def run() -> None:
         jobs = Jobs(Shelf())
         try:
-            job = jobs.start(b"x", name)
+            job = jobs.learn(jobs.uploads.keep(b"x", name), Choices())
             written = [path for path in tmp_path.rglob("*") if path.is_file()]
             assert [path.name for path in written] == ["tellings.txt"]
             assert "/" not in job.name

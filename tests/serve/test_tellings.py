@@ -14,17 +14,16 @@ from hypothesis import strategies as st
 import elision as el
 from elision.errors import InputError
 from elision.pipeline.learning import as_events
-from elision.serve.browsing import browse
 from elision.serve.command import loaded, open_beside
-from elision.serve.corpus_messages import Browsing, Choices, Columns, Passage
+from elision.serve.messages import Browsing, Choices, Columns, Passage
 from elision.serve.reading import for_script, look, looks_like_sentences, taken, tellings
 from elision.serve.shelf import Shelf
-from elision.serve.tellings import Tellings, likeness
+from elision.serve.tellings import Tellings, browse, likeness
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from elision.serve.corpus_messages import Matrix
+    from elision.serve.messages import Matrix
     from elision.serve.shelf import Held
 
 TOLD = el.examples.doorbell_tellings()

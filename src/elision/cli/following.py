@@ -9,23 +9,22 @@ from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
-from elision import ask, serve
+from elision import ask
+from elision.ask.follow_many import Guess
 from elision.cli.app import app, load, typed, worded
 from elision.cli.judging import library_of
 from elision.errors import InputError, counted, relocated
-from elision.serve.messages import Guess
-from elision.terminal import Line, complain, err, out, print_json, print_lines, say
+from elision.terminal import Line, complain, err, out, plain, print_json, print_lines, say
+from elision.values.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from elision.serve.following import Following, Known
-    from elision.serve.messages import Activity, Now
+    from elision.ask.follow import Now
+    from elision.ask.identify import Candidate
     from elision.values.library import Library
-    from elision.values.script import Script
 
 PROMPT = "> "
 TAKE_BACK = "undo"
@@ -85,10 +84,9 @@ def follow(
 
     Example: `elision follow doorbell.json`
     """
-    following = serve.following.Following(_loaded(scripts), false_alarms=false_alarms)
-    conversation = _Conversation(following, as_json=as_json)
+    conversation = _Conversation(_loaded(scripts), false_alarms, as_json=as_json)
     if sys.stdin is not None and sys.stdin.isatty():
-        _at_prompt(conversation, following)
+        _at_prompt(conversation)
     elif not conversation.hold(() if sys.stdin is None else _piped()):
         raise typer.Exit(2)
 
@@ -96,8 +94,10 @@ def follow(
 class _Conversation:
     """Lines in, and what is known after each out."""
 
-    def __init__(self, following: Following, *, as_json: bool) -> None:
-        self._following = following
+    def __init__(self, scripts: Script | Library, false_alarms: float, *, as_json: bool) -> None:
+        self._scripts, self._rate = scripts, false_alarms
+        self._follower = scripts.follow(false_alarms=false_alarms)
+        self.events = frozenset(scripts.events)
         self._as_json = as_json
         self._warned = False
 
@@ -109,8 +109,8 @@ class _Conversation:
                 text = line.strip()
                 if not text or self._means(text, END):
                     break
-                if text == MORE and MORE not in self._following.events:
-                    self._show(self._following.now(), open_end=True)
+                if text == MORE and MORE not in self.events:
+                    self._show(self._follower.now(), open_end=True)
                     return good
                 if self._means(text, (HELP,)):
                     self.greet()
@@ -120,7 +120,7 @@ class _Conversation:
         except KeyboardInterrupt:
             if out.is_terminal:  # after the ^C
                 out.print()
-        self._show(self._following.finish())
+        self._show(self._follower.finish())
         return good
 
     def greet(self) -> None:
@@ -130,13 +130,13 @@ class _Conversation:
 
     def _means(self, text: str, words: tuple[str, ...]) -> bool:
         """Whether a line is one of these words to the command, and no event."""
-        return not self._as_json and text in words and text not in self._following.events
+        return not self._as_json and text in words and text not in self.events
 
     def _hear(self, number: int, text: str) -> bool:
         """Follow one line; return whether it could be."""
         said = text[1:-1] if _QUOTED.fullmatch(text) else text
         try:
-            found = self._following.undo() if text == TAKE_BACK else self._following.tell(said)
+            found = self._follower.undo() if text == TAKE_BACK else self._follower.tell(said)
         except InputError as error:
             problem = worded(relocated(error, f"line {number}"))
             complain(problem)
@@ -148,9 +148,10 @@ class _Conversation:
         self._show(found, said)
         return True
 
-    def _show_heard(self, said: str, found: Known) -> None:
-        best = found.best if isinstance(found, Guess) else None
-        taken = self._following.taken_for(said, best)
+    def _show_heard(self, said: str, found: Now | Guess) -> None:
+        """Say what a sentence is taken for; over several scripts by the one that it probably is."""
+        script = self._script(found.best if isinstance(found, Guess) else None)
+        taken = [] if script is None else ask.sentences.taken_for(script, [said])
         told = [one for one in taken if one.event is not None]
         heard = ", ".join(one.meant if one.uncertain else str(one.event) for one in told)
         if heard:
@@ -159,16 +160,35 @@ class _Conversation:
             if one.event is None and one.denied:
                 say(f"{one.sentence}: {one.meant}", "dim")
 
-    def _show(self, found: Known, text: str = "", *, open_end: bool = False) -> None:
-        now = found.now if isinstance(found, Guess) else found
-        if now is not None and not now.knows_alarms and not self._warned:
+    def _script(self, name: str | None) -> Script | None:
+        """The script, or the one of this name if there are several."""
+        if isinstance(self._scripts, Script):
+            return self._scripts
+        return None if name is None else self._scripts[name]
+
+    def _knows_alarms(self, name: str | None) -> bool:
+        """Whether there were enough tellings to know how rare an alarm is."""
+        script = self._script(name)
+        alarms = None if script is None else script.outline().alarms
+        return alarms is not None and alarms.known(self._rate)
+
+    def _as_object(self, now: Now, name: str | None) -> dict[str, object]:
+        return {**plain(now), "knows_alarms": self._knows_alarms(name)}
+
+    def _show(self, found: Now | Guess, text: str = "", *, open_end: bool = False) -> None:
+        now, about = (found.now, found.about) if isinstance(found, Guess) else (found, None)
+        if now is not None and not self._warned and not self._knows_alarms(about):
             err.print(UNKNOWN_RATE, style="dim")
             self._warned = True
         if self._as_json:
-            print_json(msgspec.to_builtins(found), lines=True)
+            known = None if now is None else self._as_object(now, about)
+            if isinstance(found, Guess):
+                activities = found.activities.candidates
+                known = {"best": found.best, "activities": activities, "now": known, "about": about}
+            print_json(known, lines=True)
             return
         if isinstance(found, Guess):
-            _show_activities(found.activities)
+            _show_activities(found.activities.candidates)
             if found.about is not None and found.best is None:
                 say(f"as {found.about}", "dim")
         if now is not None and open_end:
@@ -178,7 +198,7 @@ class _Conversation:
         out.print()
 
 
-def _show_activities(found: list[Activity]) -> None:
+def _show_activities(found: Sequence[Candidate]) -> None:
     shown = [one for one in found[:MOST_SHOWN] if one.probability >= LEAST_SHARE]
     names = ((NONE if one.name is None else one.name, one.probability) for one in shown)
     print_lines((Line(name, share) for name, share in names), indent=0)
@@ -207,10 +227,12 @@ def _loaded(paths: list[Path]) -> Script | Library:
     return load(paths[0]) if len(paths) == 1 and not paths[0].is_dir() else library_of(paths)
 
 
-def _at_prompt(conversation: _Conversation, following: Following) -> None:
+def _at_prompt(conversation: _Conversation) -> None:
     def completions(typed: str) -> list[str]:
         sought = typed.casefold()
-        return [event for event in sorted(following.events) if event.casefold().startswith(sought)]
+        return [
+            event for event in sorted(conversation.events) if event.casefold().startswith(sought)
+        ]
 
     conversation.greet()
     with _line_editing(completions):

@@ -120,11 +120,19 @@ def export(
 
 @app.command()
 def serve(
-    scripts: page.options.Scripts = None,
-    tellings: page.options.Tellings = None,
-    host: page.options.Host = page.options.HOST,
-    port: page.options.Port = page.options.PORT,
-    open_browser: page.options.OpenBrowser = True,
+    scripts: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Script files, and folders of them; by default an example."),
+    ] = None,
+    tellings: Annotated[
+        list[Path] | None,
+        typer.Option(help="File of tellings to show beside the scripts; may be repeated."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Which port; 0 for any.", min=0, max=65535)] = 8350,
+    open_browser: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
 ) -> None:
     """Open a local page on which scripts can be explored and asked; Ctrl-C ends it.
 

@@ -1,4 +1,4 @@
-"""The script explorer: a local page, and the small JSON API behind it."""
+"""The script explorer: a local page, and what it asks over HTTP."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
-    from elision.serve import api as api
     from elision.serve import app as app
     from elision.serve import command as command
     from elision.serve import connection as connection
-    from elision.serve import following as following
     from elision.serve import guard as guard
     from elision.serve import jobs as jobs
     from elision.serve import messages as messages
-    from elision.serve import options as options
     from elision.serve import outlines as outlines
     from elision.serve import reading as reading
     from elision.serve import restore as restore

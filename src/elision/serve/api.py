@@ -1,155 +1,92 @@
-"""The questions over HTTP: JSON in, JSON out, one function a route."""
+"""What the page asks over HTTP: JSON in, JSON out, one method a request."""
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 
 from elision.errors import ElisionError, InputError
-from elision.serve import messages, questions, sharing
+from elision.serve import messages, sharing
 from elision.serve.describe import details, listed
 from elision.serve.guard import HEADERS, Packed, TooLarge, body_of
-from elision.serve.lines import GAPS, fitting_nowhere, understood, worded
+from elision.serve.lines import GAPS
 from elision.serve.outlines import outlined
 from elision.serve.restore import restore
-from elision.serve.shelf import LONGEST_SENTENCE
-from elision.serve.table import table
+from elision.serve.shelf import LONGEST_SENTENCE, title_of
+from elision.serve.tellings import Tellings, browse
+from elision.serve.uploads import CrowdedError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from starlette.requests import Request
 
+    from elision.serve.jobs import Job, Jobs
     from elision.serve.shelf import Held, Shelf
+    from elision.serve.uploads import Upload
 
 MOST_ASKED = 256 << 10
-"""Bytes of a question."""
+MOST_UPLOADED = 20 << 20
+"""Bytes of a question, and of a file of tellings."""
+
+LONGEST_NAME = 200
 
 NARROWEST, WIDEST = 60, 2400
 """Pixels that an outline may be wide, and by which widths differ."""
 
-ONE = "/api/scripts/{script}"
+SCRIPT, UPLOAD, JOB = "/api/scripts/{script}", "/api/uploads/{upload}", "/api/learning/{job}"
 JSON = "application/json"
-CSV = "text/csv; charset=utf-8"
-
+FILES: dict[str, tuple[type[Any], Callable[[Held, Any], bytes], str]] = {
+    "restore.csv": (messages.Asking, sharing.as_csv, "text/csv; charset=utf-8"),
+    "telling.html": (messages.Sharing, sharing.as_html, "text/html; charset=utf-8"),
+    "outline.svg": (messages.Sharing, sharing.as_svg, "image/svg+xml"),
+    "outline.png": (messages.Sharing, sharing.as_png, "image/png"),
+}
+"""What a telling can be kept as: the question, who answers it, and what that is."""
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
 
 
-class Route(NamedTuple):
-    """One way to ask: what it takes and gives, for the application and its documentation."""
-
-    method: str
-    path: str
-    handle: Callable[[Request], Awaitable[Response]]
-    summary: str
-    takes: type[msgspec.Struct] | None = None
-    gives: type[msgspec.Struct] | str = JSON
-    status: int = 200
-    refuses: tuple[int, ...] = ()
-    named: bool = False
-    """Whether the body is a file, named by ``?name=``."""
-
-
 class Api:
-    """Answers requests about the scripts of a shelf."""
+    """Answers requests about the scripts of a shelf, and about files that are sent."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, jobs: Jobs) -> None:
         self._shelf = shelf
+        self._jobs = jobs
 
     def routes(self) -> list[Route]:
-        """Return all ways to ask."""
+        """Return all that can be asked."""
         return [
-            Route("GET", "/api/scripts", self.scripts, "All scripts", gives=messages.Shelf),
-            *self._described(),
-            *self._asked(),
-            Route(
-                "POST",
-                "/api/identify",
-                self.identify,
-                "Which script is this telling of?",
-                takes=messages.Identifying,
-                gives=messages.Identified,
-                refuses=(400, 408, 413),
-            ),
-        ]
-
-    def _described(self) -> list[Route]:
-        """What is said of a script by itself."""
-        details = "A script: states, edges, events, examples"
-        outline = "The outline of a script: its drawing and its steps"
-        file = "A script as a file of its own"
-        return [
-            Route("GET", ONE, self.script, details, gives=messages.Details, refuses=(404,)),
-            Route("GET", f"{ONE}/file", self.file, file, refuses=(404,)),
-            Route(
-                "GET",
-                f"{ONE}/outline",
-                self.outline,
-                outline,
-                gives=messages.Outlined,
-                refuses=(400, 404),
-            ),
-        ]
-
-    def _asked(self) -> list[Route]:
-        """What is asked of a script with a telling."""
-        asking, shared = messages.Asking, messages.Sharing
-        ways: list[tuple[str, Any, str, type[msgspec.Struct], type[msgspec.Struct] | str]] = [
-            (
-                "restore",
-                self.restore,
-                "A telling restored: what it left out, what comes next, what is odd",
-                asking,
-                messages.Restored,
-            ),
-            ("restore.csv", self.restore_csv, "The same as a table", asking, "text/csv"),
-            (
-                "telling.html",
-                self.telling_html,
-                "A restored telling as a page of its own, to be shared",
-                shared,
-                "text/html",
-            ),
-            (
-                "fill",
-                self.fill,
-                "Ranked answers for the gaps of a telling",
-                messages.Filling,
-                messages.Fillings,
-            ),
+            Route("/api/scripts", self.scripts),
+            Route(SCRIPT, self.script),
+            Route(f"{SCRIPT}/file", self.file),
+            Route(f"{SCRIPT}/outline", self.outline),
+            Route(f"{SCRIPT}/restore", self.restore, methods=["POST"]),
+            Route(f"{SCRIPT}/tellings", self.tellings, methods=["POST"]),
             *(
-                (
-                    f"ask/{name}",
-                    partial(self._question, question=name),
-                    takes.__doc__ or "",
-                    takes,
-                    questions.Answered,
-                )
-                for name, takes in questions.ASKS.items()
+                Route(f"{SCRIPT}/{name}", partial(self.kept, name=name), methods=["POST"])
+                for name in FILES
             ),
+            Route("/api/identify", self.identify, methods=["POST"]),
+            Route("/api/uploads", self.send, methods=["POST"]),
+            Route(f"{UPLOAD}/look", self.look, methods=["POST"]),
+            Route(f"{UPLOAD}/learning", self.learn, methods=["POST"]),
+            Route(f"{UPLOAD}/tellings/{{script}}", self.open_beside, methods=["POST"]),
+            Route(f"{UPLOAD}/script", self.open_script, methods=["POST"]),
+            Route("/api/learning", self.jobs),
+            Route(f"{JOB}/events", self.events),
+            Route(f"{JOB}/stop", self.stop, methods=["POST"]),
         ]
-        for kind, media in (("svg", "image/svg+xml"), ("png", "image/png")):
-            outline = partial(self._outline_file, kind=kind, media=media)
-            laid = f"The outline as {kind.upper()} file, with a telling laid over it"
-            ways.append((f"outline.{kind}", outline, laid, shared, media))
-        return [
-            Route(
-                "POST",
-                f"{ONE}/{path}",
-                handle,
-                says,
-                takes=takes,
-                gives=gives,
-                refuses=(400, 404, 408, 413),
-            )
-            for path, handle, says, takes, gives in ways
-        ]
+
+    # --- scripts ----------------------------------------------------------------------------------
 
     async def scripts(self, _request: Request) -> Response:
         """List the scripts."""
@@ -171,78 +108,126 @@ class Api:
         return reply(await run_in_threadpool(outlined, self._held(request), _room(request)))
 
     async def restore(self, request: Request) -> Response:
-        """Restore a telling."""
-        return reply(await self._answer(request, messages.Asking, restore))
+        """Restore a telling: what it left out, what comes next, what is odd."""
+        held = self._held(request)
+        return reply(await run_in_threadpool(restore, held, await asked(request, messages.Asking)))
 
-    async def restore_csv(self, request: Request) -> Response:
-        """Restore a telling as a table."""
-        content = await self._answer(request, messages.Asking, table)
-        return attachment(content, CSV, "answers.csv")
+    async def kept(self, request: Request, *, name: str) -> Response:
+        """Give a restored telling as a file of its own."""
+        held, (kind, make, media) = self._held(request), FILES[name]
+        content: bytes = await run_in_threadpool(make, held, await asked(request, kind))
+        return attachment(content, media, f"{held.id}-{name}")
 
-    async def telling_html(self, request: Request) -> Response:
-        """Make a page of a restored telling."""
-        content = await self._answer(request, messages.Sharing, sharing.as_html)
-        return attachment(content, "text/html; charset=utf-8", "telling.html")
-
-    async def fill(self, request: Request) -> Response:
-        """Fill gaps."""
-        return reply(await self._answer(request, messages.Filling, fill))
-
-    async def _question(self, request: Request, *, question: str) -> Response:
-        ask = partial(questions.answer, question=question)
-        return reply(await self._answer(request, questions.ASKS[question], ask))
+    async def tellings(self, request: Request) -> Response:
+        """Show tellings beside a script."""
+        held = self._held(request)
+        return reply(await run_in_threadpool(browse, held, await asked(request, messages.Browsing)))
 
     async def identify(self, request: Request) -> Response:
         """Say which script a telling is of."""
         asking = await asked(request, messages.Identifying)
-        found = await run_in_threadpool(identify, self._shelf, asking)
-        return reply(found)
+        return reply(await run_in_threadpool(identify, self._shelf, asking))
+
+    # --- files ------------------------------------------------------------------------------------
+
+    async def send(self, request: Request) -> Response:
+        """Keep a file and look at it."""
+        name = request.query_params.get("name", "")
+        if not 0 < len(name) <= LONGEST_NAME:
+            raise HTTPException(400, f"expected the file's name as ?name=, up to {LONGEST_NAME}")
+        with self._room():
+            upload = self._jobs.uploads.keep(await limited(request, MOST_UPLOADED), name)
+            return await self._looked(upload, messages.Choices())
+
+    async def look(self, request: Request) -> Response:
+        """Look at a file again, with other columns, or as sentences or events."""
+        upload = self._upload(request)
+        choices = await asked(request, messages.Choices)
+        with self._room():
+            return await self._looked(upload, choices)
+
+    async def open_beside(self, request: Request) -> Response:
+        """Show the tellings of a file beside a script."""
+        upload, held = self._upload(request), self._held(request)
+        choices = await asked(request, messages.Choices)
+        with self._room():
+            corpus = await self._jobs.uploads.tellings(upload, choices, held)
+        held.tellings = await run_in_threadpool(Tellings, held.script, corpus)
+        return reply(messages.Opened(held.id, len(corpus)))
+
+    async def open_script(self, request: Request) -> Response:
+        """Put a script file on the list."""
+        upload = self._upload(request)
+        with self._room():
+            script = await self._jobs.uploads.script(upload)
+        name = title_of(script, upload.name)
+        held = self._shelf.add(script, name, learned=True, source=upload.name)
+        return reply(messages.Opened(held.id, 0))
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    async def learn(self, request: Request) -> Response:
+        """Start a learning job from a file that was sent."""
+        upload = self._upload(request)
+        choices = await asked(request, messages.Choices)
+        if self._jobs.busy:
+            raise HTTPException(409, "a job is running: stop it, or wait until it is done")
+        return reply(self._jobs.learn(upload, choices).message(), 202)
+
+    async def jobs(self, _request: Request) -> Response:
+        """List the jobs, for a page that was loaded again."""
+        return reply(messages.JobList([job.message() for job in self._jobs]))
+
+    async def events(self, request: Request) -> Response:
+        """Tell what happens in a job as it happens, as server-sent events."""
+        job = self._job(request)
+        last = request.headers.get("last-event-id", "")
+        start = int(last) if last.isascii() and last.isdigit() and len(last) < 9 else 0
+        return StreamingResponse(_stream(job, start), media_type="text/event-stream")
+
+    async def stop(self, request: Request) -> Response:
+        """Stop a job, and keep what it has learned."""
+        job = self._job(request)
+        await self._jobs.stop(job)
+        return reply(job.message())
+
+    # --- what a path names ------------------------------------------------------------------------
 
     def _held(self, request: Request) -> Held:
-        return held_of(self._shelf, request)
+        return _there(self._shelf.get(request.path_params["script"]), "no such script")
 
-    async def _answer(
-        self, request: Request, kind: type[Asked], question: Callable[[Held, Asked], Any]
-    ) -> Any:
-        held = self._held(request)
-        asking = await asked(request, kind)
-        return await run_in_threadpool(question, held, asking)
+    def _upload(self, request: Request) -> Upload:
+        upload = self._jobs.uploads.get(request.path_params["upload"])
+        return _there(upload, "no such file any more: send it again")
 
-    async def _outline_file(self, request: Request, *, kind: str, media: str) -> Response:
-        held = self._held(request)
-        wanted = await asked(request, messages.Sharing)
-        content = await run_in_threadpool(sharing.outline_file, held, wanted, kind)
-        return attachment(content, media, f"{held.id}.{kind}")
+    def _job(self, request: Request) -> Job:
+        return _there(self._jobs.get(request.path_params["job"]), "no such learning job")
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        try:
+            with self._jobs.uploads.room():
+                yield
+        except CrowdedError as error:
+            raise HTTPException(503, str(error)) from None
+
+    async def _looked(self, upload: Upload, choices: messages.Choices) -> Response:
+        """What a file seems to be, also if that is nothing."""
+        try:
+            found = await self._jobs.uploads.look(upload, choices)
+        except InputError as error:
+            found = messages.Looked(upload.id, upload.name, "tellings", problem=str(error))
+        return reply(found)
 
 
-def held_of(shelf: Shelf, request: Request) -> Held:
-    """Return the script that a path names, or refuse."""
-    held = shelf.get(request.path_params["script"])
-    if held is None:
-        raise HTTPException(404, "no such script")
-    return held
+Found = TypeVar("Found")
 
 
-def fill(held: Held, filling: messages.Filling) -> messages.Fillings:
-    """Fill the gaps of a telling; what the script does not know is left out."""
-    every = understood(held, filling.telling)
-    said = [one for one in every if one.is_told]
-    excluded = [event for event in filling.exclude if event is not None]
-    found = held.script.fill(
-        [worded(held, one) for one in said],
-        top=filling.top,
-        exclude=fitting_nowhere(held, every, excluded),
-    )
-    return messages.Fillings(
-        [
-            messages.Filled(
-                said[one.position].line,
-                [messages.Answer(each.event, each.probability) for each in one.answers],
-                one.fallback,
-            )
-            for one in found
-        ]
-    )
+def _there(found: Found | None, problem: str) -> Found:
+    """Return what was found, or refuse."""
+    if found is None:
+        raise HTTPException(404, problem)
+    return found
 
 
 def identify(shelf: Shelf, asking: messages.Identifying) -> messages.Identified:
@@ -269,6 +254,17 @@ def _room(request: Request) -> float | None:
     if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) >= NARROWEST):
         raise HTTPException(400, f"expected ?width= of at least {NARROWEST} pixels")
     return float(min(int(text), WIDEST) // NARROWEST * NARROWEST)
+
+
+async def _stream(job: Job, start: int) -> AsyncIterator[bytes]:
+    async for found in job.listen(start):
+        if found is None:
+            yield b": still there\n\n"
+            continue
+        number, word = found
+        data = msgspec.json.encode(word)
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, word["kind"].encode(), data)
+        await asyncio.sleep(0)
 
 
 async def limited(request: Request, most: int) -> bytes:
@@ -322,9 +318,6 @@ async def broken(_request: Request, _error: Exception) -> Response:
 
 REFUSALS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
     HTTPException: refused,
-    InputError: refused,
     ElisionError: refused,
     Exception: broken,
 }
-
-__all__ = ["REFUSALS", "Api", "Route"]

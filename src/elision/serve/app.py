@@ -1,24 +1,18 @@
-"""The application: the page's files, the API and its documentation, behind the guard."""
+"""The application: the page's files and what it asks, behind the guard."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import Response
-from starlette.routing import Route as StarletteRoute
-from starlette.routing import WebSocketRoute
+from starlette.routing import Route
 
-import elision as el
 from elision.serve import outlines
-from elision.serve.api import JSON, REFUSALS, Api
-from elision.serve.corpus_api import CorpusApi
+from elision.serve.api import REFUSALS, Api
 from elision.serve.guard import Guard
-from elision.serve.openapi import document
-from elision.serve.sockets import PATH, Sockets
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -39,9 +33,6 @@ KINDS = {
 
 def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
     """Return the application that serves these scripts at this host."""
-    routes = [*Api(shelf).routes(), *CorpusApi(shelf, jobs).routes()]
-    sockets = Sockets(shelf)
-    described = msgspec.json.encode(document(routes, el.__version__))
     drawings = outlines.style().encode()
     html, files = _page(), {path.name: path.read_bytes() for path in STATIC.iterdir()}
 
@@ -54,21 +45,15 @@ def make_app(shelf: Shelf, jobs: Jobs, *, host: str = "127.0.0.1") -> Starlette:
             return Response(status_code=404)
         return Response(files[name], media_type=KINDS[Path(name).suffix])
 
-    async def openapi(_request: Request) -> Response:
-        return Response(described, media_type=JSON)
-
     async def drawing_style(_request: Request) -> Response:
         return Response(drawings, media_type="text/css")
 
     return Starlette(
         routes=[
-            StarletteRoute("/", page),
-            StarletteRoute("/api/openapi.json", openapi),
-            StarletteRoute("/drawing.css", drawing_style),
-            *(StarletteRoute(route.path, route.handle, methods=[route.method]) for route in routes),
-            WebSocketRoute(PATH, sockets.follow),
-            StarletteRoute(PATH, sockets.plain),
-            StarletteRoute("/static/{name}", static),
+            Route("/", page),
+            Route("/drawing.css", drawing_style),
+            Route("/static/{name}", static),
+            *Api(shelf, jobs).routes(),
         ],
         middleware=[Middleware(Guard, host=host)],
         exception_handlers=REFUSALS,

@@ -15,13 +15,14 @@ from elision import files, values
 from elision import serve as page
 from elision._files import shown_path
 from elision.errors import InputError
-from elision.serve.options import HOST, LAST_PORT, PORT
 from elision.terminal import complain, err, out, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.serve.shelf import Shelf
+
+HOST, PORT, LAST_PORT = "127.0.0.1", 8350, 65535
 
 BUILT_IN = "built-in example"
 """Where the script comes from that is shown if none is given."""
@@ -63,8 +64,8 @@ def serve(
         If a file is no script, the port is in use, or the extra ``page`` is not installed.
     """
     try:
+        import h11  # noqa: F401, PLC0415
         import uvicorn  # noqa: PLC0415 - an extra
-        import wsproto  # noqa: F401, PLC0415
         from starlette import applications as _  # noqa: F401, PLC0415
     except ImportError as error:
         problem = f"the page needs {error.name}, which is not installed"
@@ -208,9 +209,7 @@ def _run(
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
         http=page.connection.Connection,
-        ws="wsproto",
-        ws_max_size=page.api.MOST_ASKED,
-        ws_per_message_deflate=False,
+        ws="none",
         lifespan="off",
     )
     if open_browser:

@@ -49,10 +49,9 @@ class Connection(H11Protocol):
         self._looking.cancel()
         super().connection_lost(exc)
 
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Leave it to the socket, which has limits of its own."""
-        self._looking.cancel()
-        super().handle_websocket_upgrade(event)
+    def _should_upgrade(self) -> bool:
+        """Answer a request that would rather be a WebSocket as what it is."""
+        return False
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, with the headers of every other response."""

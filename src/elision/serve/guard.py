@@ -35,9 +35,6 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-PAGES = {"ws": "http", "wss": "https"}
-"""Schemes of the pages that open sockets."""
-
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -73,13 +70,13 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
         problem = self._problem(scope)
         if problem is None:
-            await self._app(scope, receive, with_headers(scope, send))
+            await self._app(scope, receive, with_headers(send))
         else:
             await refuse(problem, 403)(scope, receive, send)
 
@@ -89,8 +86,7 @@ class Guard:
         if not self._is_own(host) or len(headers.getlist("host")) != 1:
             return "the Host is not this server"
         origin = headers.get("origin")
-        scheme = PAGES.get(scope["scheme"], scope["scheme"])
-        if origin is not None and origin.casefold() != f"{scheme}://{host}".casefold():
+        if origin is not None and origin.casefold() != f"{scope['scheme']}://{host}".casefold():
             return "the request comes from another origin"
         # A link to the page from elsewhere may be followed; nothing else may come from there.
         followed = scope["path"] == "/" and headers.get("sec-fetch-mode") == "navigate"
@@ -110,20 +106,14 @@ class Guard:
         return name in self._names or is_loopback(name) or (self._open and _is_address(name))
 
 
-def with_headers(scope: Scope, send: Send) -> Send:
-    """Send with the headers that every response carries, also where no socket is opened."""
-    accepted = False
+def with_headers(send: Send) -> Send:
+    """Send with the headers that every response carries."""
 
     async def send_with_headers(message: Message) -> None:
-        nonlocal accepted
-        accepted = accepted or message["type"] == "websocket.accept"
-        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+        if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
-        elif message["type"] == "websocket.close" and not accepted:
-            await refuse("there is no such socket", 403)(scope, _nothing, send)
-            return
         await send(message)
 
     return send_with_headers
@@ -134,13 +124,9 @@ def refuse(problem: str, status: int) -> ASGIApp:
 
     async def refusing(scope: Scope, receive: Receive, send: Send) -> None:
         response = JSONResponse({"problem": problem}, status)
-        await response(scope, receive, with_headers(scope, send))
+        await response(scope, receive, with_headers(send))
 
     return refusing
-
-
-async def _nothing() -> Message:
-    return {"type": "websocket.disconnect"}
 
 
 def is_loopback(host: str) -> bool:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from elision import files
 from elision.errors import InputError
 from elision.readers import read
-from elision.serve import corpus_messages as messages
-from elision.serve.process import Worker
+from elision.serve import messages
 from elision.serve.shelf import title_of
 from elision.serve.tellings import Tellings
 from elision.serve.uploads import Uploads
-from elision.serve.worker import Plan
+from elision.serve.worker import Plan, Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -54,6 +53,7 @@ class Job:
         self.stopping = False
         self._news = asyncio.Event()
         self._began = time.monotonic()
+        self._ended: float | None = None
 
     def message(self) -> messages.Job:
         """Return where the job stands."""
@@ -70,8 +70,14 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long ago it began."""
-        return time.monotonic() - self._began
+        """How long it has been running, or ran."""
+        return (self._ended or time.monotonic()) - self._began
+
+    def end(self, state: Literal["done", "stopped", "failed"]) -> None:
+        """Say that nothing more comes."""
+        self.state = state
+        self._ended = time.monotonic()
+        self.say({"kind": "end", "state": state, "problem": self.problem})
 
     def say(self, word: dict[str, Any]) -> None:
         """Keep a word with its time, and wake those who listen."""
@@ -120,10 +126,6 @@ class Jobs:
         """Whether a job is running."""
         return self._task is not None and not self._task.done()
 
-    def start(self, content: bytes, filename: str) -> Job:
-        """Learn from the content of a file, taken for what it says that it is."""
-        return self.learn(self.uploads.keep(content, filename), messages.Choices())
-
     def learn(self, upload: Upload, choices: messages.Choices) -> Job:
         """Learn from a file, taken as it was chosen.
 
@@ -171,8 +173,7 @@ class Jobs:
         finally:
             worker.kill()
         shutil.rmtree(job.folder, ignore_errors=True)
-        job.state = "stopped" if job.stopping else "failed" if job.problem else "done"
-        job.say({"kind": "end", "state": job.state, "problem": job.problem})
+        job.end("stopped" if job.stopping else "failed" if job.problem else "done")
 
     async def _hear(self, job: Job, word: dict[str, Any]) -> None:
         if word["kind"] == "learned":

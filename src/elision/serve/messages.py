@@ -1,4 +1,4 @@
-"""What comes in and goes out as JSON; the API's documentation is made from these."""
+"""What comes in and goes out as JSON; requests are checked by these types."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ MOST_LINES = 100
 LONGEST_LINE = 20_000
 """Lines of a telling and characters of a line that are taken at most."""
 
+LONGEST_NAME = 2000
+MOST_NAMES = 2000
+MOST_ROWS = 200
+"""Characters of a name, events that are renamed, and rows of a matrix, at most."""
+
 Line: TypeAlias = Annotated[str, Meta(max_length=LONGEST_LINE)]
 Telling: TypeAlias = Annotated[list[Line | None], Meta(max_length=MOST_LINES)]
 """Events or sentences in order; "?" or null where one is missing."""
 
+Name: TypeAlias = Annotated[str, Meta(max_length=LONGEST_NAME)]
+NewName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=1000)]
 Theme: TypeAlias = Literal["auto", "light", "dark"]
@@ -43,26 +50,10 @@ class Sharing(Struct, forbid_unknown_fields=True):
     theme: Theme = "auto"
 
 
-class Filling(Struct, forbid_unknown_fields=True):
-    """A telling with gaps to be filled."""
-
-    telling: Telling
-    top: Count = 5
-    exclude: Telling = []
-
-
 class Identifying(Struct, forbid_unknown_fields=True):
     """A telling of which the script is sought."""
 
     telling: Telling
-
-
-class Follow(Struct, forbid_unknown_fields=True):
-    """What is said to a follower: something to tell, to take it back, or that this was all."""
-
-    tell: Line | None = None
-    undo: bool = False
-    finish: bool = False
 
 
 class Problem(Struct):
@@ -235,20 +226,6 @@ class Outlined(Struct):
     bonds: list[Bond]
 
 
-class Filled(Struct):
-    """Ranked answers for one gap; ``fallback`` if they do not depend on the rest of the telling."""
-
-    position: int
-    answers: list[Answer]
-    fallback: bool
-
-
-class Fillings(Struct):
-    """Answers for every gap."""
-
-    fillings: list[Filled]
-
-
 class Match(Struct):
     """How probable it is that a telling is of this script; null for none of them."""
 
@@ -263,74 +240,154 @@ class Identified(Struct):
     matches: list[Match]
 
 
-class Skipped(Struct):
-    """A step that was not told, though its place has probably been passed.
+# --- files of tellings, learning, and the tellings beside a script
 
-    ``done`` is how probably it was done all the same; ``alarm`` whether it is worth speaking up;
-    ``told`` how many tellings tell it; ``before``, of an alarm, which step told it comes before;
-    ``within``, of one at the end, which step told it goes with, if only those tell it that tell
-    that. Where a whole choice was skipped, ``step`` says one of which.
+
+class Columns(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which columns of a table hold what; null goes by common names, "" is none."""
+
+    case: Name | None = None
+    activity: Name | None = None
+    time: Name | None = None
+    domain: Name | None = None
+
+
+class Choices(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a file is to be taken.
+
+    ``sentences`` is null to go by what the file says, ``each_row`` (of a table, whether each row is
+    one telling) to go by what it looks like. ``names`` gives events other names; those
+    that get the same one become one event.
     """
 
-    event: str
-    step: str
-    passed: float
-    done: float
-    alarm: bool
-    told: float
-    before: str | None
-    within: str | None
+    columns: Columns = Columns()
+    sentences: bool | None = None
+    each_row: bool | None = None
+    names: Annotated[dict[Name, NewName], Meta(max_length=MOST_NAMES)] = {}
 
 
-class OutOfOrder(Struct):
-    """A step told too late, at ``position`` from 0, that usually comes before another."""
+class Domain(Struct):
+    """One activity of a file: how many tellings it has, and how many lines they have together."""
 
-    event: str
-    position: int
-    before: str
-    probability: float
-    alarm: bool
+    name: str
+    tellings: int
+    lines: int
 
 
-class Now(Struct):
-    """What is known of a telling as of now; ``unknown`` is what the script does not know.
+class Looked(Struct):
+    """What a file seems to be.
 
-    ``knows_alarms`` is whether there were enough tellings to know how rare an alarm is.
+    A ``table`` has ``columns``, its first ``rows``, and what the columns are taken for; as long as
+    case or activity are not known there are no tellings, unless each row is one. ``problem`` is
+    what is in the way. ``recognised`` is whether the lines were taken for sentences or events by
+    what they look like, and not by what the file says.
     """
 
+    upload: str
+    name: str
+    kind: Literal["tellings", "script"]
+    format: str = ""
+    problem: str = ""
+    columns: list[str] = []
+    rows: list[list[str]] = []
+    chosen: Columns = Columns()
+    each_row: bool | None = None
+    sentences: bool = False
+    recognised: bool = False
+    domains: list[Domain] = []
+    first: list[list[str]] = []
+
+
+class Opened(Struct):
+    """The script that was put on the list, or that got tellings beside it."""
+
+    script: str
+    tellings: int
+
+
+class Job(Struct):
+    """A learning job; ``scripts`` are the results so far, ``seconds`` how long it has run."""
+
+    id: str
+    name: str
+    state: Literal["running", "done", "stopped", "failed"]
+    problem: str
+    scripts: list[str]
+    upload: str
+    choices: Choices
+    seconds: float
+
+
+class JobList(Struct):
+    """The jobs that are remembered, the newest last."""
+
+    jobs: list[Job]
+
+
+class Passage(Struct, forbid_unknown_fields=True):
+    """A way from one step to another: told one directly after the other, or with some between."""
+
+    after: Name
+    before: Name
+    direct: bool = True
+
+
+class Browsing(Struct, forbid_unknown_fields=True):
+    """Which tellings of a script to show, in which order.
+
+    ``steps`` is the share of the steps that is shown, the most told ones; ``paths`` the share of
+    the tellings that the shown variants make up, the most frequent ones.
+    """
+
+    sort: Literal["count", "oddness", "length", "similarity"] = "count"
+    step: Name = ""
+    part: Literal["told", "unsaid", "absent"] = "told"
+    gap: Passage | None = None
+    words: Name = ""
+    like: Telling = []
+    steps: Share = 1.0
+    paths: Share = 1.0
+    offset: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = 60
+
+
+class Column(Struct):
+    """A step: its place in the outline, and how many of the tellings that fit tell or omit it."""
+
+    step: int
+    name: str
+    told: int
+    unsaid: int
+
+
+class Row(Struct):
+    """A variant: tellings that tell the same events in the same order.
+
+    For each shown step ``told`` says how often it is told, and ``unsaid`` how probably it happened
+    untold. ``other`` are events that are no step. ``oddness`` is null until it is known, ``odd``
+    the verdict.
+    """
+
+    number: int
+    lines: list[str]
     count: int
-    skipped: list[Skipped]
-    out_of_order: list[OutOfOrder]
-    next: list[Answer]
-    ended: float
-    progress: float
-    unknown: list[str]
-    finished: bool
-    knows_alarms: bool
+    ids: list[str]
+    told: list[int]
+    unsaid: list[float]
+    other: int
+    oddness: float | None
+    odd: bool
 
 
-class Activity(Struct):
-    """How probable it is that a telling is of this script; null for none of them."""
+class Matrix(Struct):
+    """Tellings against steps; ``rows`` are some of the ``variants`` that fit."""
 
-    name: str | None
-    probability: float
-    log_evidence: float | None
-
-
-class Guess(Struct):
-    """Which script a telling is of as of now, most probable first, and what is known by it.
-
-    ``best`` and ``now`` are null where it is probably none of them. ``about`` is the script that
-    ``now`` is by: the best one, or, if only the end says that it is none, the best before that.
-    """
-
-    best: str | None
-    activities: list[Activity]
-    now: Now | None
-    about: str | None
-
-
-class Failed(Struct):
-    """What could not be done, in one line; all is as it was before."""
-
-    error: Problem
+    columns: list[Column]
+    rows: list[Row]
+    offset: int
+    variants: int
+    tellings: int
+    all_variants: int
+    all_tellings: int
+    all_steps: int
+    judged: int

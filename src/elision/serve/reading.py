@@ -14,7 +14,7 @@ from elision.readers.preview import preview
 from elision.readers.source import opened
 from elision.readers.table import parquet_file
 from elision.readers.wide import WIDE, looks_wide, read_wide
-from elision.serve.corpus_messages import Choices, Columns, Domain, Looked
+from elision.serve.messages import Choices, Columns, Domain, Looked
 from elision.values.corpus import Corpus
 
 if TYPE_CHECKING:

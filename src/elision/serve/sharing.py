@@ -1,7 +1,9 @@
-"""A restored telling to share: a page of its own, or the outline with the telling laid on it."""
+"""A restored telling to keep: a page of its own, the outline with the telling on it, a table."""
 
 from __future__ import annotations
 
+import csv
+import io
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elision.serve.shelf import Held
+    from elision.show.draw import Drawing
     from elision.show.outline_svg import Theme
     from elision.show.overlay import State
     from elision.values.outline import Outline
@@ -29,6 +32,9 @@ WORDS = ((SURELY, 0.95, "and"), ("probably", 0.5, "and"), ("perhaps", 0.0, "or")
 
 SUREST = 0.999
 PALEST = 0.55
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
 
 
 class Row(NamedTuple):
@@ -115,20 +121,27 @@ def as_html(held: Held, sharing: messages.Sharing) -> bytes:
     return text.encode()
 
 
-def outline_file(held: Held, sharing: messages.Sharing, kind: str) -> bytes:
-    """The outline with a telling laid over it, as an SVG or PNG file.
+def as_svg(held: Held, sharing: messages.Sharing) -> bytes:
+    """The outline with a telling laid on it."""
+    return _outline(held, sharing).content("outline.svg")
+
+
+def as_png(held: Held, sharing: messages.Sharing) -> bytes:
+    """The same as a picture of pixels.
 
     Raises
     ------
     InputError
         If resvg-py, which PNG needs, is not installed.
     """
+    return _outline(held, sharing).content("outline.png")
+
+
+def _outline(held: Held, sharing: messages.Sharing) -> Drawing:
     found = restoration(held, sharing)
     laid = found.laid if found.rows else None
-    drawing = show.draw.draw_outline(
-        held.script.outline(), laid, title=found.title, theme=sharing.theme
-    )
-    return drawing.content(f"outline.{kind}")
+    outline = held.script.outline()
+    return show.draw.draw_outline(outline, laid, title=found.title, theme=sharing.theme)
 
 
 # --- what it says -----------------------------------------------------------------------------
@@ -230,3 +243,39 @@ figure {{ margin: 24px 0 8px; overflow-x: auto; }}
 figure svg {{ max-width: 100%; height: auto; }}
 figcaption, footer, .verdict {{ color: var(--soft); }}
 """
+
+
+# --- as a table for spreadsheets ------------------------------------------------------------------
+
+
+def as_csv(held: Held, asking: messages.Asking) -> bytes:
+    """Write a restored telling as CSV, a row for each line, answer and step left out."""
+    found = restore(held, asking)
+    steps = held.script.outline().steps
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["place", "kind", "text", "event", "probability", "note"])
+    for place, gap in enumerate(found.gaps):
+        for step in gap.steps:
+            writer.writerow(
+                _cells(place, "unsaid", "", steps[step].event, found.steps[step].unsaid, "")
+            )
+        for line in found.lines[place : place + 1]:
+            notes = "; ".join(flag.note for flag in line.flags)
+            for one in line.heard:
+                writer.writerow(_cells(place + 1, line.kind, line.text, one.event, "", notes))
+            for event in line.denied:
+                writer.writerow(_cells(place + 1, "denied", line.text, event, "", notes))
+            if not line.heard and not line.denied and line.kind != "blank":
+                writer.writerow(_cells(place + 1, line.kind, line.text, "", "", notes))
+            for answer in line.options:
+                row = (line.text, answer.event, answer.probability, "")
+                writer.writerow(_cells(place + 1, "answer", *row))
+    return text.getvalue().encode()
+
+
+def _cells(*cells: str | float) -> list[str | float]:
+    """Mark texts that a spreadsheet would compute."""
+    return [
+        f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in cells
+    ]

@@ -18,9 +18,8 @@ from elision.errors import InputError
 from elision.readers import read
 from elision.readers.formats import SUFFIXES
 from elision.readers.source import GZIP
-from elision.serve.corpus_messages import Choices, Looked
-from elision.serve.process import answer
-from elision.serve.worker import Plan
+from elision.serve.messages import Choices, Looked
+from elision.serve.worker import Plan, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
