@@ -1,13 +1,11 @@
-"""The page in a browser: from a key to the painted answer, and what it calls odd.
+"""The page in a browser: from a key to the painted answer.
 
-    python benchmarks/page.py FILE... [--domain NAME] [--keys 150] [--tellings 200]
+    python benchmarks/page.py FILE... [--domain NAME] [--keys 150]
 
 learns a script from 70 % of the tellings of each file (of its largest domain, unless one is named),
 serves them, types held-out tellings key by key in Debian's chromium, and prints one JSON object.
 For each file it has the median and the 95th percentile of the milliseconds from a key to the
-painted answer. ``odd`` are shares of held-out tellings, as many from each file, that the page calls
-odd when they are finished: as they are, with two neighbours swapped, and with a step put in that
-nobody told; ``judged_early`` counts those of which it judged the first two lines.
+painted answer.
 """
 
 from __future__ import annotations
@@ -27,15 +25,11 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 import elision as el
-from elision.serve.messages import Asking
-from elision.serve.restore import restore
-from elision.serve.shelf import Held
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 TEST_SHARE = 0.3
-FOREIGN = "whistle a tune"
 WATCH = """() => {
   let pressed = null;
   window.times = [];
@@ -54,41 +48,41 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--domain", help="of which keys are timed")
     parser.add_argument("--keys", type=int, default=150)
-    parser.add_argument("--tellings", type=int, default=200)
     chosen = parser.parse_args()
-    learned = [one for file in chosen.files for one in learn(file)]
-    typed = [largest(file, chosen.domain, learned) for file in chosen.files]
+    typed = [learned(file, chosen.domain) for file in chosen.files]
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{number}.json" for number in range(len(typed))]
-        for path, (_, name, script, _) in zip(paths, typed, strict=True):
+        for path, (name, script, _) in zip(paths, typed, strict=True):
             script.annotated(activity=name).save(path)
         keys = timed(paths, [told for *_, told in typed], chosen.keys)
-    print(json.dumps({"keys": keys, **verdicts(learned, chosen.tellings)}, indent=2))
+    print(json.dumps({"keys": keys}, indent=2))
 
 
-def learn(file: Path) -> list[tuple[Path, str, el.Script, list[tuple[str, ...]]]]:
-    """A script of each domain, and the tellings that it was not learned from."""
-    found = []
-    for name, part in el.read(file).by_domain().items():
-        train, test = part.split(TEST_SHARE, random_state=0)
-        script = el.ScriptLearner().fit(train).script_
-        known = set(script.events)
-        told = [one for one in test.events if len(one) > 2 and known.issuperset(one)]
-        found.append((file, name or file.stem, script, told))
-    return found
-
-
-def largest(file: Path, domain: str | None, learned: list[Any]) -> Any:
-    own = [one for one in learned if one[0] == file]
-    named = [one for one in own if one[1] == domain]
-    return max(named or own, key=lambda one: len(one[2].events))
+def learned(file: Path, domain: str | None) -> tuple[str, el.Script, list[tuple[str, ...]]]:
+    """A script of one domain, and the tellings that it was not learned from."""
+    parts = el.read(file).by_domain()
+    name = domain if domain in parts else max(parts, key=lambda one: len(parts[one]))
+    train, test = parts[name].split(TEST_SHARE, random_state=0)
+    script = el.ScriptLearner().fit(train).script_
+    known = set(script.events)
+    told = [one for one in test.events if len(one) > 2 and known.issuperset(one)]
+    return name or file.stem, script, told
 
 
 def timed(
     paths: list[Path], tellings: list[list[tuple[str, ...]]], keys: int
 ) -> list[dict[str, Any]]:
     """Type tellings of each script, key by key, each when the last one was answered."""
-    command = [sys.executable, "-m", "elision.serve", *map(str, paths), "--port", "0", "--no-open"]
+    command = [
+        sys.executable,
+        "-m",
+        "elision",
+        "serve",
+        *map(str, paths),
+        "--port",
+        "0",
+        "--no-open",
+    ]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         found = re.search(r"http://\S+:\d+/", server.stdout.readline() if server.stdout else "")
@@ -132,45 +126,6 @@ def typing(page: Page, tellings: list[tuple[str, ...]], keys: int) -> list[float
             page.keyboard.press("Escape")  # what is offered is not taken
             page.keyboard.press("Enter")
     return list(page.evaluate("window.times"))[1:]
-
-
-def verdicts(learned: list[Any], count: int) -> dict[str, Any]:
-    """What the page calls odd."""
-    rng = np.random.default_rng(0)
-    files = list(dict.fromkeys(file for file, *_ in learned))
-    chosen = []
-    for source in files:
-        own = [
-            (Held(name, name, script), told)
-            for file, name, script, told in learned
-            if file == source
-        ]
-        cases = [(held, one) for held, told in own for one in told]
-        order = rng.permutation(len(cases))[: count // len(files)].tolist()
-        chosen += [cases[k] for k in order]
-    odd: dict[str, list[bool]] = {"untouched": [], "two_swapped": [], "foreign_step": []}
-    early = 0
-    for held, told in chosen:
-        differ = [i for i in range(len(told) - 1) if told[i] != told[i + 1]]
-        i = differ[rng.integers(len(differ))] if differ else 0
-        place = int(rng.integers(len(told) + 1))
-        versions = {
-            "untouched": told,
-            "two_swapped": (*told[:i], told[i + 1], told[i], *told[i + 2 :]) if differ else None,
-            "foreign_step": (*told[:place], FOREIGN, *told[place:]),
-        }
-        for kind, version in versions.items():
-            if version is not None:
-                judged = restore(held, Asking([*version], finished=True)).judged
-                odd[kind].append(judged is not None and judged.odd)
-        early += any(restore(held, Asking([*told[:n]])).judged is not None for n in (1, 2))
-    altered = odd["two_swapped"] + odd["foreign_step"]
-    shares = {kind: round(float(np.mean(found)), 3) for kind, found in odd.items()}
-    return {
-        "odd": {**shares, "altered": round(float(np.mean(altered)), 3)},
-        "tellings": len(chosen),
-        "judged_early": early,
-    }
 
 
 if __name__ == "__main__":
