@@ -75,7 +75,7 @@ def test_the_extras_are_those_of_the_project():
 
 
 def test_what_an_extra_only_betters_goes_on_without(elision, monkeypatch):
-    """Word vectors and plots: the answer is there, and says what it lacks."""
+    """Only a PNG needs the extra for drawing."""
     without(monkeypatch, "draw")
     status, _, _ = elision("draw", "script.json", "-o", "picture.svg")
     assert status == 0
