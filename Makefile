@@ -7,7 +7,7 @@ WORDNET := /usr/share/wordnet/data.noun
 CHROMIUM := $(or $(shell command -v chromium),/usr/bin/chromium)
 
 
-.PHONY: demo test lint types kernels unit interpreted fuzz fuzz-beside mutants bench bench-results results docs test-lowest release coverage clean clean-cache
+.PHONY: demo test lint types kernels unit interpreted fuzz fuzz-beside mutants bench results docs test-lowest release coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	mkdir -p build
@@ -54,22 +54,16 @@ MUTANTS ?= 20
 mutants: kernels
 	$(BIN)/python tools/mutate.py $(AREAS) --mutants $(MUTANTS)
 
-# LOGS are event logs to open outlines of elsewhere, to predict next events of and to repair; by
-# default one is drawn for the first. Peers are jax and pm4py, which nothing else needs.
+# Speed, and LOGS: event logs to open outlines of elsewhere, to predict next events of and to repair;
+# by default one is drawn for the first. Peers are jax and pm4py, which nothing else needs.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/estep.py
 	$(BIN)/python benchmarks/telling.py
 	$(BIN)/python -m pip install --quiet -e '.[bench]'
 	$(BIN)/python benchmarks/outline_models.py $(LOGS)
 	$(if $(LOGS),$(BIN)/python benchmarks/next_event.py $(LOGS))
-	$(foreach log,$(LOGS),$(BIN)/python benchmarks/repair.py $(log) &&) true
+	$(foreach log,$(LOGS),$(BIN)/python benchmarks/repair.py $(log) --peers repairer neighbours lstm pm4py &&) true
 	$(foreach log,$(LOGS),$(BIN)/python benchmarks/repair.py $(log) --speed &&) true
-
-# Kept beside the code, and compared with those of other versions: python tools/compare_results.py A B
-bench-results: $(VENV)/.installed-dev
-	$(BIN)/python tools/record_results.py estep telling --repeats $(REPEATS)
-
-REPEATS ?= 3
 
 # The site in build/site, from docs, README, notebooks and docstrings. A warning is an error.
 docs: $(VENV)/.installed-docs
@@ -113,8 +107,8 @@ release:
 
 # Which lines and branches the tests run. Compiled code cannot be traced, so the numerical tests run once more
 # as plain Python; pages, notebooks, measurements and the browser are left out, as they take longest.
-COVERED ?= $(filter-out tests/test_docs.py tests/test_notebooks.py tests/evaluate/%, \
-	$(wildcard tests/test_*.py tests/*/test_*.py)) $(addprefix tests/evaluate/, test_cloze.py test_questions.py)
+COVERED ?= $(filter-out tests/test_docs.py tests/test_notebooks.py tests/bench/test_measurements.py, \
+	$(wildcard tests/test_*.py tests/*/test_*.py))
 
 coverage: $(VENV)/.installed-dev $(WORDNET)
 	mkdir -p build

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import elision as el
-from elision.evaluate.cloze import Outcome, judge
+from elision.bench.judging import Outcome, judge
 from elision.learn.baselines import NGram
 from elision.learn.telling import learn_telling
 from networks import BATCH, EMBEDDING, HIDDEN, Network, best_epochs, shapes_of, width_of

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import elision as el
-from elision.evaluate.thinning import limited
+from common import limited
 from elision.show.export import export
 from repair_peers import Net, align, log_of, pm4py
 

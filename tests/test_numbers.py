@@ -475,7 +475,7 @@ ASKED = ("fill", "between", "next", "align", "posterior", "order")
 
 
 def test_what_was_learned_and_asked_leaves_nothing_behind():
-    """Neither the scripts nor anything else; `benchmarks/memory.py` does it for long."""
+    """Neither the scripts nor anything else."""
     told = [list(one) for one in el.examples.doorbell_tellings()]
 
     def learn():

@@ -10,7 +10,8 @@ import pytest
 
 import elision as el
 from elision.errors import ElisionError, InputError
-from elision.evaluate import events as measured
+from labelled import own_tellings
+from sentences import b_cubed
 
 
 class Meanings:
@@ -32,13 +33,13 @@ TELLINGS = [["pay the driver", "hop off"], ["hand over coins", "get out of the b
 
 def test_an_encoder_that_knows_better_is_listened_to():
     """One that sees the labels brings types nearer to them than words do."""
-    told = measured.own_tellings().domain("making tea")
+    told = own_tellings().domain("making tea")
     gold = [event for events in told.events for event in events]
     alike = dict(zip((one for steps in told.steps for one in steps), gold, strict=True))
 
     def agreement(encoder):
         found = el.EventExtractor(vectors=False, rare="keep", encoder=encoder).fit(told)
-        return measured.b_cubed(gold, [one for row in found.labels_ for one in row]).f1
+        return b_cubed(gold, [one for row in found.labels_ for one in row])[2]
 
     assert agreement(Meanings(alike)) > agreement(None) + 0.1
 

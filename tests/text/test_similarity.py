@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from itertools import combinations
@@ -15,13 +14,14 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from elision.errors import InputError
-from elision.evaluate import events
 from elision.text.cluster import average_linkage, cluster, different, told_together
 from elision.text.lexicon import opposite_particles, opposite_verbs
 from elision.text.naming import name_types
 from elision.text.similarity import MIXED_WITHOUT_VECTORS, WORDNET, OwnMeasure, Weights, WordMeasure
 from elision.text.wording import PLACES, Wording, content_words, gather, read_wording
 from elision.text.wordnet import WordNet
+from labelled import own_tellings
+from sentences import b_cubed
 
 TOLERANCE = 1e-9
 
@@ -124,7 +124,7 @@ def test_different_is_counted_over_pairs_of_sentences(tellings: list[list[str]])
 
 @pytest.fixture(scope="module")
 def tea():
-    corpus = events.own_tellings().domain("making tea")
+    corpus = own_tellings().domain("making tea")
     one = gather([wordings(*steps) for steps in corpus.steps])
     measure = WordMeasure.of(one.wordings, one.count, MIXED_WITHOUT_VECTORS)
     side = measure.prepare(one.wordings)
@@ -165,7 +165,7 @@ def test_two_stages_find_much_the_same(tea) -> None:
     assert (whole.method, parts.method) == ("full matrix", "two stages")
     assert max(asked) <= 90 * 1000
     assert min(parts.labels) == 0
-    scores = [events.b_cubed(gold, c.labels[one.place].tolist()).f1 for c in (whole, parts)]
+    scores = [b_cubed(gold, c.labels[one.place].tolist())[2] for c in (whole, parts)]
     assert scores[1] > 0.75 * scores[0]
 
 
@@ -288,21 +288,4 @@ def test_b_cubed_is_its_definition(pairs: list[tuple[int, int]]) -> None:
         recall.append(np.mean([found[j] == found[i] for j in class_of]))
     p, r = np.mean(precision), np.mean(recall)
     expected = (p, r, 2 * p * r / (p + r))
-    np.testing.assert_allclose(events.b_cubed(gold, found), expected, rtol=0, atol=TOLERANCE)
-
-
-def test_scores_need_labels_side_by_side() -> None:
-    with pytest.raises(InputError, match="1 gold labels and 2 found"):
-        events.b_cubed("a", "ab")
-
-
-def test_the_table_of_a_file(tmp_path, capsys) -> None:
-    path = tmp_path / "tea.jsonl"
-    events.own_tellings().domain("making tea")[:6].to_jsonl(path)
-    assert events.main([str(path)]) == 0
-    assert "| wordnet | ." in capsys.readouterr().out
-    assert events.main([str(path), "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {row["domain"] for row in rows} == {"making tea", ""}
-    assert events.main([str(tmp_path / "none.jsonl")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    np.testing.assert_allclose(b_cubed(gold, found), expected, rtol=0, atol=TOLERANCE)

@@ -125,9 +125,9 @@ def order(
     probability, summed over all paths, is maximised exactly, by a search that is bounded by what
     every state could still achieve. ``events`` maximises the expected number of pairs that are in
     the right order, with P(a before b) taken over all tellings of both, since real tellings leave
-    much out: it orders test tellings better (``python -m elision.evaluate.questions order``). Up to
-    twelve different events (more if the script is small) both are exact; beyond, ``events`` is
-    improved step by step and ``likeliest`` found by a beam.
+    much out: it orders test tellings better. Up to twelve different events (more if the script is
+    small) both are exact; beyond, ``events`` is improved step by step and ``likeliest`` found by a
+    beam.
 
     Examples
     --------

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Weights:
     """What counts how much when two wordings, or two groups of them, are compared.
 
-    Chosen on the package's own labelled tellings (``python -m elision.evaluate.events``).
+    Chosen on the package's own labelled tellings (``python benchmarks/sentences.py types``).
 
     Parameters
     ----------
