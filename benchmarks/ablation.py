@@ -18,11 +18,11 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 import elision as el
 from common import Figures, means, parser_of, run, table
+from elision._parallel import parallel
 from elision.bench.judging import HiddenOutcome, learn, measure
 from elision.bench.measuring import large_domains
 from elision.bench.tasks import TASKS, Task, make_task, other_task
@@ -52,8 +52,9 @@ def telling_models(task: Task, events: Sequence[str]) -> dict[str, TellingModel]
     return {name: model.with_missing(missing) for name, model in models.items()}
 
 
-def measure_split(part: el.Corpus, seed: int) -> dict[str, Figures]:
+def measure_split(split: tuple[el.Corpus, int]) -> dict[str, Figures]:
     """Learn one script and every telling model from one split, and measure them."""
+    part, seed = split
     one = make_task(part, seed)
     tasks = [task for task in (other_task(one, name) for name in TASKS) if task.gaps]
     with threadpool_limits(limits=1, user_api="blas"):
@@ -92,7 +93,8 @@ def measure_file(file: str, options: argparse.Namespace) -> dict[str, Figures]:
     """Means over seeds, then over domains."""
     domains = large_domains(file, options.min_narratives)
     work = [(part, seed) for part in domains.values() for seed in range(options.seeds)]
-    every = Parallel(n_jobs=options.jobs)(delayed(measure_split)(*one) for one in work)
+    found = dict(parallel(measure_split, work, jobs=options.jobs))
+    every = [found[k] for k in range(len(work))]
     runs = [every[k : k + options.seeds] for k in range(0, len(every), options.seeds)]
     return {name: means(means(one[name] for one in some) for some in runs) for name in every[0]}
 

@@ -73,7 +73,8 @@ def measure(file: str, options: argparse.Namespace) -> dict[str, dict[str, float
             "tellings": len(some),
             "odd": float(np.mean([one["odd"] for one in some])),
             **{
-                question: sum(one[question] for one in some) / sum(one["hidden"] for one in some)
+                question: sum(one[question] for one in some)
+                / max(1, sum(one["hidden"] for one in some))
                 for question in QUESTIONS
             },
         }

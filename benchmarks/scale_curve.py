@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import elision as el
-from elision.evaluate.measuring import tell
+from common import tell
 from elision.learn import telling
 from elision.scale import sampling
 

@@ -34,6 +34,7 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +87,7 @@ def methods(encoder: str | None = None) -> dict[str, Method]:
     if installed():
         chosen["mixed"] = by_extractor(el.EventExtractor(vectors=True, rare="keep"))
     if encoder is not None:
-        from sentence_transformers import SentenceTransformer
-
-        model: Any = SentenceTransformer(encoder)
+        model = import_module("sentence_transformers").SentenceTransformer(encoder)
         chosen["mixed, encoder"] = by_extractor(el.EventExtractor(rare="keep", encoder=model))
     return chosen
 

@@ -6,13 +6,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 import elision as el
+from elision._parallel import parallel
 from elision.bench.judging import HiddenOutcome, judge, learn, measure
 from elision.bench.tasks import LEAST_EVENTS, Task, make_task, other_task
 from elision.errors import InputError
@@ -249,7 +248,11 @@ def _right(method: str, task: Task, costs: Costs) -> float:
 
 
 def run(
-    plan: Plan, *, jobs: int = 1, progress: Callable[[int, int], object] | None = None
+    plan: Plan,
+    *,
+    jobs: int = 1,
+    dask: Any = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> tuple[list[Cell], dict[str, dict[str, Costs]]]:
     """Measure everything that a plan asks for.
 
@@ -259,6 +262,8 @@ def run(
         What to measure.
     jobs
         Worker processes; the result does not depend on their number.
+    dask
+        Instead of them a Dask cluster, see `elision._parallel.parallel`.
     progress
         Called with the splits done and in all.
 
@@ -272,29 +277,34 @@ def run(
     corpora = {path: large_domains(path, plan.min_narratives) for path in names}
     costs = {path: choose_costs(domains, plan) for path, domains in corpora.items()}
     work = [
-        (names[path], part, seed, costs[path])
+        _Split(names[path], part, seed, costs[path], plan)
         for path, domains in corpora.items()
         for part in domains.values()
         for seed in range(plan.seeds)
     ]
-    measured = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(_measure_split)(*one, plan, alone=jobs == 1) for one in work
-    )
-    cells: list[Cell] = []
-    for done, found in enumerate(measured):
-        cells += found
+    cells: list[list[Cell]] = [[] for _ in work]
+    for done, (number, found) in enumerate(parallel(_measured, work, jobs=jobs, dask=dask)):
+        cells[number] = found
         if progress is not None:
             progress(done + 1, len(work))
-    return cells, {names[path]: chosen for path, chosen in costs.items() if chosen}
+    return [cell for found in cells for cell in found], {
+        names[path]: chosen for path, chosen in costs.items() if chosen
+    }
 
 
-def _measure_split(
-    corpus: str, part: Corpus, seed: int, costs: dict[str, Costs], plan: Plan, *, alone: bool
-) -> list[Cell]:
+class _Split(NamedTuple):
+    """One domain with one seed: what a worker does at a time."""
+
+    corpus: str
+    part: Corpus
+    seed: int
+    costs: dict[str, Costs]
+    plan: Plan
+
+
+def _measured(split: _Split) -> list[Cell]:
     """All methods on all tasks of one split; each learns once for all tasks."""
-    if not alone:  # other processes have the other processors
-        el.set_threads(1)
-        threadpool_limits(1)
+    corpus, part, seed, costs, plan = split
     one = make_task(part, seed, max_train=plan.max_train)
     tasks = [other_task(one, name) for name in plan.tasks]
     cells = []

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision import bench as benchmark
 from elision._files import write_atomically
-from elision.cli.app import AsJson, app, check_not_source, check_place
+from elision.cli.app import AsJson, Dask, app, check_not_source, check_place
 from elision.terminal import err, out, print_json
 
 
@@ -34,6 +34,7 @@ def bench(
     jobs: Annotated[int, typer.Option(help="Worker processes.", min=1, max=1024)] = (
         os.cpu_count() or 1
     ),
+    dask: Dask = None,
     as_json: AsJson = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="JSON file of all results.")
@@ -75,6 +76,7 @@ def bench(
         cells, costs = benchmark.measuring.run(
             plan,
             jobs=jobs,
+            dask=dask,
             progress=lambda done, total: bar.update(splits, completed=done, total=total),
         )
     result = benchmark.report.report(cells, plan, costs)
