@@ -8,7 +8,7 @@
 Tellings of the first three have both ``steps`` and ``events``.
 
 *types*: agreement of the types that are found without labels with the labels, means over domains;
-``--encoder`` has a model of sentence-transformers have a say as well.
+``--encoder`` has a model of sentence-transformers or model2vec have a say as well.
 
 *taught*: the labels of half of the tellings teach; how many sentences of the other half get the
 right one, each by itself.
@@ -34,7 +34,6 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +86,7 @@ def methods(encoder: str | None = None) -> dict[str, Method]:
     if installed():
         chosen["mixed"] = by_extractor(el.EventExtractor(vectors=True, rare="keep"))
     if encoder is not None:
-        model = import_module("sentence_transformers").SentenceTransformer(encoder)
-        chosen["mixed, encoder"] = by_extractor(el.EventExtractor(rare="keep", encoder=model))
+        chosen["mixed, encoder"] = by_extractor(el.EventExtractor(rare="keep", encoder=encoder))
     return chosen
 
 
@@ -318,7 +316,7 @@ def shown(found: dict[str, Figures]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of(__doc__, seeds=3, kinds=("types", "taught", "gaps", "pairs"))
     parser.add_argument("--alone", action="store_true", help="pairs by words alone")
-    parser.add_argument("--encoder", metavar="NAME", help="of sentence-transformers")
+    parser.add_argument("--encoder", metavar="NAME", help="of a sentence encoder")
     return run(parser, measure, shown, arguments)
 
 
