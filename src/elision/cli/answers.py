@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from elision.ask.fill import Filling
-from elision.ask.heard import name_of
-from elision.ask.summaries import shown_share
+from elision import ask
 from elision.errors import counted
 from elision.terminal import (
     Line,
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from elision.ask.anywhere import Anywhere
     from elision.ask.between import Story
     from elision.ask.compare import Comparison
+    from elision.ask.fill import Filling
     from elision.ask.following import Following
     from elision.ask.heard import Item
     from elision.ask.identify import Candidate
@@ -59,7 +58,7 @@ def show_telling(items: Sequence[Item]) -> None:
     text = Text(style="bold")
     for place, item in enumerate(items):
         text.append(", " if place else "")
-        text.append(printable(name_of(item)), "" if isinstance(item, str) else "cyan")
+        text.append(printable(ask.heard.name_of(item)), "" if isinstance(item, str) else "cyan")
     out.print(text, soft_wrap=True)
     out.print()
 
@@ -69,7 +68,7 @@ def show_fillings(found: Sequence[Filling | Stretch]) -> None:
     for number, one in enumerate(found, start=1):
         if len(found) > 1:
             out.print(f"gap {number}")
-        if isinstance(one, Filling):
+        if isinstance(one, ask.fill.Filling):
             if one.fallback:
                 say("the script cannot tell this; its most usual events are", "dim")
             print_lines(Line(a.event, a.probability) for a in one.answers)
@@ -210,7 +209,7 @@ def show_conformances(found: Sequence[tuple[str, Conformance]], *, odd: int, of:
             cell(name),
             str(len(one.told)),
             f"{one.fitness:.2f}",
-            "-" if one.p_value is None else shown_share(one.p_value),
+            "-" if one.p_value is None else ask.summaries.shown_share(one.p_value),
             f"{one.oddness:.1f}",
             cell("; ".join(map(str, one.flags)), "red"),
         )

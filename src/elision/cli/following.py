@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elision import ask
-from elision.ask.follow_many import Guess
+from elision import ask, values
 from elision.cli.app import app, load, typed, worded
 from elision.cli.judging import library_of
 from elision.errors import InputError, counted, relocated
 from elision.terminal import Line, complain, err, out, plain, print_json, print_lines, say
-from elision.values.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from elision.ask.follow import Now
+    from elision.ask.follow_many import Guess
     from elision.ask.identify import Candidate
     from elision.values.library import Library
+    from elision.values.script import Script
 
 PROMPT = "> "
 TAKE_BACK = "undo"
@@ -150,7 +150,7 @@ class _Conversation:
 
     def _show_heard(self, said: str, found: Now | Guess) -> None:
         """Say what a sentence is taken for; over several scripts by the one that it probably is."""
-        script = self._script(found.best if isinstance(found, Guess) else None)
+        script = self._script(found.best if isinstance(found, ask.follow_many.Guess) else None)
         taken = [] if script is None else ask.sentences.taken_for(script, [said])
         told = [one for one in taken if one.event is not None]
         heard = ", ".join(one.meant if one.uncertain else str(one.event) for one in told)
@@ -162,7 +162,7 @@ class _Conversation:
 
     def _script(self, name: str | None) -> Script | None:
         """The script, or the one of this name if there are several."""
-        if isinstance(self._scripts, Script):
+        if isinstance(self._scripts, values.script.Script):
             return self._scripts
         return None if name is None else self._scripts[name]
 
@@ -176,18 +176,20 @@ class _Conversation:
         return {**plain(now), "knows_alarms": self._knows_alarms(name)}
 
     def _show(self, found: Now | Guess, text: str = "", *, open_end: bool = False) -> None:
-        now, about = (found.now, found.about) if isinstance(found, Guess) else (found, None)
+        now, about = (
+            (found.now, found.about) if isinstance(found, ask.follow_many.Guess) else (found, None)
+        )
         if now is not None and not self._warned and not self._knows_alarms(about):
             err.print(UNKNOWN_RATE, style="dim")
             self._warned = True
         if self._as_json:
             known = None if now is None else self._as_object(now, about)
-            if isinstance(found, Guess):
+            if isinstance(found, ask.follow_many.Guess):
                 activities = found.activities.candidates
                 known = {"best": found.best, "activities": activities, "now": known, "about": about}
             print_json(known, lines=True)
             return
-        if isinstance(found, Guess):
+        if isinstance(found, ask.follow_many.Guess):
             _show_activities(found.activities.candidates)
             if found.about is not None and found.best is None:
                 say(f"as {found.about}", "dim")

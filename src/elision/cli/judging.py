@@ -17,16 +17,17 @@ from elision._files import shown_path
 from elision.cli import answers
 from elision.cli.app import (
     AsJson,
+    Reading,
     ScriptFile,
     Seed,
     app,
     load,
     read,
+    reads,
     reply,
     show_heard,
     told_so_far,
 )
-from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
 from elision.terminal import out, plain, print_json, printable
 
@@ -54,6 +55,7 @@ FLAGGED = NONE_OF_THESE = 1
 @app.command()
 @reads
 def score(
+    *,
     script: ScriptFile,
     telling: Annotated[
         list[str] | None,
@@ -82,7 +84,7 @@ def score(
     ] = 1000,
     seed: Seed = 0,
     domain: Annotated[str | None, typer.Option(help="With --log: this domain only.")] = None,
-    reading: Reading = NOTHING,
+    reading: Reading,
     as_json: AsJson = False,
 ) -> None:
     """Say how well a telling, or each of a log, fits a script, and what is odd about it.
@@ -167,6 +169,7 @@ def _print_csv(rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
 @app.command()
 @reads
 def compare(
+    *,
     script: ScriptFile,
     other: Annotated[Path, typer.Argument(help="Another script file.")],
     on: Annotated[
@@ -177,7 +180,7 @@ def compare(
         int, typer.Option(help="Tellings to draw for the divergences.", min=2)
     ] = 2000,
     seed: Seed = 0,
-    reading: Reading = NOTHING,
+    reading: Reading,
     as_json: AsJson = False,
 ) -> None:
     """Say how another script differs from a script, in what they tell and step by step.

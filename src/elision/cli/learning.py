@@ -19,6 +19,7 @@ from elision.cli.app import (
     AsJson,
     Dask,
     EncoderName,
+    Reading,
     Seed,
     Sentences,
     app,
@@ -26,12 +27,12 @@ from elision.cli.app import (
     check_place,
     on_cluster,
     read,
+    reads,
     typed,
 )
 from elision.cli.interrupts import heard_soon
 from elision.cli.learn_options import Method, not_standard_output
 from elision.cli.packing import Memory, is_folder, packed
-from elision.cli.reading import NOTHING, Reading, reads
 from elision.terminal import (
     Number,
     cell,
@@ -104,6 +105,7 @@ def _command() -> str:
 @app.command()
 @reads
 def learn(
+    *,
     narratives: options.Narratives,
     output: options.Output,
     method: options.HowToLearn = Method.DEFAULT,
@@ -121,7 +123,7 @@ def learn(
     restart: options.Restart = False,
     dask: Dask = None,
     memory: Memory = None,
-    reading: Reading = NOTHING,
+    reading: Reading,
     sentences: Sentences = None,
     as_json: AsJson = False,
 ) -> None:
@@ -250,6 +252,7 @@ def _show_learned(learned: list[Learned]) -> None:
 @app.command()
 @reads
 def events(
+    *,
     narratives: Annotated[str, typer.Argument(help="File of sentences, - for standard input.")],
     output: Annotated[
         Path | None,
@@ -270,7 +273,7 @@ def events(
     ] = False,
     encoder: EncoderName = None,
     domain: Annotated[str | None, typer.Option(help="This domain only.")] = None,
-    reading: Reading = NOTHING,
+    reading: Reading,
     sentences: Sentences = None,
     as_json: AsJson = False,
 ) -> None:

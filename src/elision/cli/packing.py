@@ -13,10 +13,11 @@ from elision import scale
 from elision._files import temporary_folder_in
 from elision.cli.app import (
     AsJson,
+    Reading,
     app,
     note_order,
+    reads,
 )
-from elision.cli.reading import NOTHING, Reading, reads
 from elision.errors import InputError
 from elision.terminal import err, print_json, say
 
@@ -34,10 +35,11 @@ Memory = Annotated[
 @app.command()
 @reads
 def pack(
+    *,
     files: Annotated[list[str], typer.Argument(help="Files of narratives, or of one event log.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the packed corpus.")],
     memory: Memory = "1 GiB",
-    reading: Reading = NOTHING,
+    reading: Reading,
     as_json: AsJson = False,
 ) -> None:
     """Pack narratives into a folder to learn from, identical ones once, in little memory.

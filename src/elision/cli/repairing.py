@@ -11,6 +11,7 @@ from elision import eventlog, pipeline, repairing
 from elision.cli.app import (
     AsJson,
     Dask,
+    Reading,
     Seed,
     app,
     check_not_source,
@@ -18,17 +19,17 @@ from elision.cli.app import (
     load,
     note_order,
     on_cluster,
+    reads,
     typed,
 )
-from elision.cli.reading import NOTHING, Reading, reads
-from elision.errors import InputError
+from elision.errors import InputError, shown
 from elision.terminal import err, print_json, say
-from elision.values.observations import short
 
 
 @app.command()
 @reads
 def repair(
+    *,
     log: Annotated[str, typer.Argument(help="Event log: csv, tsv, parquet, xes or jsonl.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Repaired log; its suffix says the format.")
@@ -53,7 +54,7 @@ def repair(
     ] = False,
     seed: Seed = 0,
     dask: Dask = None,
-    reading: Reading = NOTHING,
+    reading: Reading,
     as_json: AsJson = False,
 ) -> None:
     """Put back into an event log what was done and not recorded.
@@ -114,10 +115,10 @@ def _rates(given: list[str]) -> dict[str | None, float] | float | None:
         event = typed(name) if equals else None
         if event in rates:
             which = "one rate for all events" if event is None else f"one rate of {event!r}"
-            raise InputError(f"--omission {short(one)}: expected {which}")
+            raise InputError(f"--omission {shown(one)}: expected {which}")
         try:
             rates[event] = float(rate)
         except ValueError:
-            problem = f"--omission {short(one)}: expected a number, or an event, = and a number"
+            problem = f"--omission {shown(one)}: expected a number, or an event, = and a number"
             raise InputError(problem) from None
     return rates[None] if list(rates) == [None] else rates or None

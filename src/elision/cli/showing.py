@@ -20,9 +20,8 @@ from elision.cli.app import (
     told_events,
     unknown,
 )
-from elision.errors import InputError
+from elision.errors import InputError, shown
 from elision.terminal import print_json, say
-from elision.values.observations import short
 
 
 @app.command()
@@ -74,7 +73,7 @@ def draw(
     """
     if at_the_end:
         raise InputError(
-            f"{short(at_the_end[0])} came behind the script",
+            f"{shown(at_the_end[0])} came behind the script",
             hint="draw takes a telling by --telling, once for each event: --telling"
             ' "hear doorbell" --telling "open door"',
         )
