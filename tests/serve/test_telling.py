@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 DOOR = "script=answering-the-door"
 COMPARE = """async ([script, tellings]) => {
   const { gapContent } = await import("/static/ghosts.js");
-  const { OutlineView } = await import("/static/outline.js");
+  const { Outline } = await import("/static/outline.js");
   const nothing = () => {};
-  const hears = { onLook: nothing, onChoose: nothing, onEdge: nothing, onMove: nothing };
-  const view = new OutlineView(document.createElement("div"), hears);
-  const outline = await (await fetch(`/api/scripts/${script}/outline`)).json();
-  view.show(outline.svg);
+  const page = { loading: true, script: { id: script } };
+  const view = new Outline({ page, remember: nothing, attempt: nothing });
+  await view.load();
   const differing = [];
   let compared = 0;
   for (const [number, telling] of tellings.entries()) {
@@ -37,7 +36,7 @@ COMPARE = """async ([script, tellings]) => {
     view.mark(answer, threshold);
     const said = new Map();
     for (const gap of answer.gaps) {
-      const given = { gap, answer, steps: outline.steps, threshold, open: true };
+      const given = { gap, answer, steps: view.steps, threshold, open: true };
       for (const part of gapContent({ ...given, onTake: nothing, onToggle: nothing }))
         for (const take of part.querySelectorAll(".take"))
           said.set(take.dataset.step, take.querySelector(".share").textContent.trim());

@@ -14,7 +14,7 @@ import elision as el
 from elision import files, values
 from elision import serve as page
 from elision._files import shown_path
-from elision.errors import InputError
+from elision.errors import InputError, counted
 from elision.terminal import complain, err, out, printable
 
 if TYPE_CHECKING:
@@ -199,7 +199,9 @@ def _run(
     port = listening.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{port}/"
-    out.print(f"Serving {_counted(len(shelf))} at {printable(url)} (Ctrl-C stops)", markup=False)
+    out.print(
+        f"Serving {counted(len(shelf), 'script')} at {printable(url)} (Ctrl-C stops)", markup=False
+    )
     if not page.guard.is_loopback(host):
         complain(f"warning: {host} can be reached by others, who can then ask, upload and learn")
     config = uvicorn.Config(
@@ -219,7 +221,3 @@ def _run(
     with suppress(KeyboardInterrupt):
         Server(config).run(sockets=[listening])
     err.print("Stopped.")
-
-
-def _counted(scripts: int) -> str:
-    return "1 script" if scripts == 1 else f"{scripts} scripts"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elision.ask.restoring import left_out
+from elision.errors import counted
 from elision.serve import messages
 from elision.serve.outlines import spoken
 from elision.show.overlay import out_of_order
@@ -75,8 +76,12 @@ def _summary(outline: Outline) -> str:
     """Say in a sentence what is known."""
     steps = len(outline.steps)
     done, told = sum(outline.happens), sum(step.told for step in outline.steps)
-    number = f"{steps} step" if steps == 1 else f"{steps} steps"
-    source = f"Learned from {outline.tellings} tellings: {number}" if outline.tellings else number
+    number = counted(steps, "step")
+    source = (
+        f"Learned from {counted(outline.tellings, 'telling')}: {number}"
+        if outline.tellings
+        else number
+    )
     rough = " So few that percentages are rough." if 0 < outline.tellings < FEW else ""
     if round(done) <= round(told):
         return f"{source}.{rough}"

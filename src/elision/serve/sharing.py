@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from elision import show
+from elision.errors import counted
 from elision.serve import messages
 from elision.serve.outlines import spoken
 from elision.serve.restore import restore
@@ -80,7 +81,7 @@ def restoration(held: Held, sharing: messages.Sharing) -> Restoration:
     unsaid = sum(not one.lines and one.unsaid >= sharing.min_probability for one in found.steps)
     return Restoration(
         cleaned(held.name),
-        f"{_counted(told, 'line')} told, {_counted(unsaid, 'step')} left unsaid"
+        f"{counted(told, 'line')} told, {counted(unsaid, 'step')} left unsaid"
         + (f", {denied} said not to have happened" if denied else ""),
         rows,
         found.judged.summary if found.judged else "",
@@ -201,10 +202,6 @@ def _laid(found: messages.Restored, min_probability: float) -> Overlay:
         tuple(strange),
         sum(line.kind != "blank" for line in found.lines),
     )
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 # --- as HTML ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import { ask, get, scriptPath, send } from "./api.js";
 import { takeFiles } from "./dropping.js";
-import { byId, make, named } from "./dom.js";
+import { byId, counted, make, named } from "./dom.js";
 import { Looked } from "./looked.js";
 import { Progress } from "./progress.js";
 import { composed, typesPanel } from "./types.js";
@@ -134,7 +134,7 @@ export class Learning {
 
   domain(word) {
     const count = word.of > 1 ? ` (${word.number} of ${word.of})` : "";
-    this.title = `${word.domain.slice(0, 100)}${count}, ${word.narratives} tellings`;
+    this.title = `${word.domain.slice(0, 100)}${count}, ${counted(word.narratives, "telling")}`;
   }
 
   stage(word) {

@@ -1,7 +1,7 @@
 // A file before it is learned from: what it seems to be, and what can be said about it by hand.
 
 import { ask } from "./api.js";
-import { byId, make, named } from "./dom.js";
+import { byId, counted, make, named } from "./dom.js";
 
 const ROLES = [
   ["case", "Which telling it belongs to (case)"],
@@ -223,7 +223,7 @@ function summary(found) {
   const tellings = found.domains.reduce((sum, one) => sum + one.tellings, 0);
   const lines = found.domains.reduce((sum, one) => sum + one.lines, 0);
   const many = found.domains.length > 1 ? `, of ${found.domains.length} activities` : "";
-  return `${tellings} ${tellings === 1 ? "telling" : "tellings"} with ${lines} lines${many}.`;
+  return `${counted(tellings, "telling")} with ${counted(lines, "line")}${many}.`;
 }
 
 function first(found) {

@@ -6,7 +6,7 @@
 // whoever holds the telling, and `elision:thinned` says which steps are left.
 
 import { ask, isAborted, scriptPath } from "./api.js";
-import { byId, make } from "./dom.js";
+import { byId, counted, make } from "./dom.js";
 import { ROW, bodyRow, headRows, space } from "./matrix.js";
 import { Tools, all, asLink, fromLink } from "./tellings_tools.js";
 
@@ -190,8 +190,8 @@ export class Tellings {
     const judging = judged < all ? ` Judged so far: ${judged} of ${all}.` : "";
     const some = tellings < every;
     this.count.textContent = some
-      ? `${tellings} of ${every} tellings, ${variants} of ${all} variants.${judging}`
-      : `${every} tellings, ${all} variants.${judging}`;
+      ? `${tellings} of ${counted(every, "telling")}, ${variants} of ${counted(all, "variant")}.${judging}`
+      : `${counted(every, "telling")}, ${counted(all, "variant")}.${judging}`;
     this.tools.count(this.matrix, this.wanted.paths);
   }
 
