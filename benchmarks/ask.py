@@ -52,7 +52,6 @@ def questions(script: el.Script, told: list[Telling], some: int) -> dict[str, Ca
             script.fill([*one, None], joint=True, top=3) for one in few_gaps[:20]
         ],
         "fill_anywhere": lambda: [script.fill(one, anywhere=True) for one in few],
-        "fill_stretch": lambda: [script.fill([*one, ...], top=3) for one in few[:20]],
         "next": lambda: [script.next(one) for one in few],
         "align": lambda: [script.align(one) for one in few],
         "resolve": lambda: [script.resolve(one) for one in few_gaps],
@@ -65,7 +64,7 @@ def asked_by(name: str, narratives: int, some: int) -> int:
     """How many narratives a question is asked of in one go."""
     if "many" in name:
         return narratives
-    return 20 if name in ("fill_two_gaps_together", "fill_stretch") else some
+    return 20 if name == "fill_two_gaps_together" else some
 
 
 def twins(script: el.Script, numbers: list[list[int]]) -> dict[str, Callable[[], object]]:

@@ -99,14 +99,6 @@ def unsure(told: list[str]) -> list[Any]:
     ]
 
 
-def between_stretches(told: list[str], number: int) -> list[Any]:
-    """The same with so many stretches."""
-    places = {round(k * len(told) / (number + 1)) for k in range(1, number + 1)}
-    return [
-        one for k, event in enumerate(told) for one in ([..., event] if k in places else [event])
-    ]
-
-
 def follow(script: Any, told: list[str]) -> Any:
     """Follow a telling to its end."""
     follower = script.follow()
@@ -118,7 +110,6 @@ def follow(script: Any, told: list[str]) -> Any:
 QUESTIONS: dict[str, Ask] = {
     "log_prob": lambda script, told: script.log_prob(told),
     "between": lambda script, told: script.between(told),
-    "between, 20 ways": lambda script, told: script.between(told[:: len(told) // 4], ways=20),
     "missing": lambda script, told: script.missing(told),
     "next": lambda script, told: script.next(told, top=5),
     "next, 100 steps": lambda script, told: script.next(told, steps=100, top=5),
@@ -135,10 +126,6 @@ QUESTIONS: dict[str, Ask] = {
     "fill, 1": lambda script, told: script.fill([*told[:-1], None]),
     "fill, half": lambda script, told: script.fill(holed(told, 2, None), top=5),
     "fill, all": lambda script, told: script.fill([None] * len(told), top=5),
-    "fill, a stretch": lambda script, told: script.fill([told[0], ..., told[-1]]),
-    "fill, only a stretch": lambda script, _: script.fill([...]),
-    "fill, a stretch in many": lambda script, told: script.fill(between_stretches(told, 1)),
-    "fill, 100 stretches": lambda script, told: script.fill(between_stretches(told, 100)),
     "joint, 2": lambda script, told: script.fill([None, *told[1:-1], None], joint=True),
     "joint, half": lambda script, told: script.fill(holed(told, 2, None), joint=True),
     "joint, all": lambda script, told: script.fill([None] * len(told), joint=True),
@@ -152,7 +139,7 @@ QUESTIONS: dict[str, Ask] = {
     ),
     "follow": follow,
 }
-ABOUT_NONE = ("fill, only a stretch", "sample")
+ABOUT_NONE = ("sample",)
 """Asked once, whatever was told."""
 
 

@@ -29,19 +29,6 @@ def joint(model, narrative):
     return {events: weight / total for events, weight in found.items()}
 
 
-def stretch(model, before, after, longest):
-    """{events of the stretch: P(just these | before ... after)}, over stretches up to `longest`.
-
-    Exact if no telling is longer than that between `before` and `after`.
-    """
-    found = {}
-    for length in range(longest + 1):
-        for events in itertools.product(range(model[1].shape[1]), repeat=length):
-            found[events] = probability(model, [*before, *events, *after])
-    total = math.fsum(found.values())
-    return {events: weight / total for events, weight in found.items()} if total > 0 else {}
-
-
 def beginnings(model, narrative):
     """P(a telling begins with the narrative): sum over paths up to the telling of its last event.
 

@@ -516,30 +516,6 @@ def missing(teller, items, constant, weight, rivals):
     return np.array([[chance(now[one]) for one in row] for row in rows])
 
 
-def stretched(teller, items, longest, allowed=None):
-    """Probability of all that may stand in stretches (...), of up to so many events each.
-
-    Keys are what stands for each item: a tuple of events for a stretch, else one event.
-    """
-    events = list(range(teller.size) if allowed is None else allowed)
-    courses = [one for length in range(longest + 1) for one in product(events, repeat=length)]
-    values = {}
-    for filled in product(*[courses if item is ... else [None] for item in items]):
-        flat = []
-        for item, course in zip(items, filled, strict=True):
-            flat += course if item is ... else [item]
-        lengths = [1 if course is None else len(course) for course in filled]
-        for told, weight in ways(flat, teller.size, allowed):
-            parts = []
-            place = 0
-            for item, length in zip(items, lengths, strict=True):
-                part = told[place : place + length]
-                parts.append(part if item is ... else part[0])
-                place += length
-            values[tuple(parts)] = teller.worth(told) + weight
-    return shares(values)
-
-
 def followed(teller, items, steps):
     """Probabilities of the events so many steps after a beginning, and of having ended by then."""
     found = ways(items, teller.size)

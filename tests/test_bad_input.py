@@ -262,7 +262,6 @@ BAD_OPTIONS = [
         lambda v=v: SCRIPT.between(["open door"], min_probability=v)
         for v in (math.nan, math.inf, -1, 2, "x")
     ),
-    *(lambda v=v: SCRIPT.between(["open door"], ways=v) for v in (-1, 0.5, 10**20)),
     *(lambda v=v: SCRIPT.fill(["open door", None], top=v) for v in (0, -1, 0.5, math.nan)),
     *(lambda v=v: SCRIPT.sample(v) for v in (-1, 0.5, math.nan, 10**20)),
     *(lambda v=v: SCRIPT.sample(1, length=v) for v in (-1, 0.5, math.inf, 10**20)),

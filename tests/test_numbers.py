@@ -136,7 +136,7 @@ QUESTIONS = {
     "joint": lambda script, told: script.fill([None, *told, None], joint=True),
     "anywhere": lambda script, told: script.fill(told, anywhere=True),
     "missing": lambda script, told: script.missing(told, min_probability=0.0),
-    "between": lambda script, told: script.between(told, ways=2, min_probability=0.0),
+    "between": lambda script, told: script.between(told, min_probability=0.0),
     "begun": lambda script, told: script.between([*told, ...], min_probability=0.0),
     "next": lambda script, told: script.next(told, steps=2),
     "align": lambda script, told: script.align(told),

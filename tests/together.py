@@ -20,10 +20,9 @@ import elision as el
 TOLD = ["hear doorbell", "open door", "close door"]
 
 QUESTIONS = {
-    "between": lambda script: script.between(TOLD, ways=2),
+    "between": lambda script: script.between(TOLD),
     "fill": lambda script: script.fill([TOLD[0], None, TOLD[2]]),
     "joint": lambda script: script.fill([None, *TOLD, None], joint=True),
-    "stretch": lambda script: script.fill([TOLD[0], ..., TOLD[2]]),
     "missing": lambda script: script.missing(TOLD),
     "next": lambda script: script.next(TOLD[:2], steps=2),
     "order": lambda script: script.order(TOLD[::-1]).events,

@@ -1,4 +1,4 @@
-"""Divergences against all tellings of scripts without loops; matched states and what differs."""
+"""Divergences against all tellings of scripts without loops; what differs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import elision as el
 import naive_questions as twin
-from elision.ask.compare import compare, match_states
+from elision.ask.compare import compare
 from models import models
 
 pytestmark = pytest.mark.numerical
@@ -72,8 +72,6 @@ def test_a_script_does_not_differ_from_itself(model):
     script = script_of(model)
     found = compare(script, script, [["e0"]], samples=50)
     assert found.jensen_shannon.value == pytest.approx(0.0, abs=1e-12)
-    assert found.changes == ()
-    assert found.unmatched_first == ()
     assert found.only_first == ()
     assert found.on_data.difference.value == 0.0
     assert "0 alike" in str(found)
@@ -91,7 +89,7 @@ def test_on_data_counts_what_each_can_tell():
     assert found.first == pytest.approx(first.log_probs(told[:20]).mean())
 
 
-def test_other_events_and_states():
+def test_other_events():
     other = el.Script.build(
         {"ring": {"hear doorbell": 0.7, None: 0.3}, "fly": "fly away"},
         {"start": {"ring": 1}, "ring": {"fly": 1}, "fly": {"end": 1}},
@@ -100,39 +98,8 @@ def test_other_events_and_states():
     assert found.jensen_shannon.value == pytest.approx(math.log(2), abs=0.1)
     assert [event for event, _ in found.only_second] == ["fly away"]
     assert ("open door", pytest.approx(0.7)) in found.only_first
-    pairs = {(match.first, match.second) for match in found.states}
-    assert pairs == {("start", "start"), ("hear doorbell", "ring"), ("end", "end")}
-    assert "fly" in found.unmatched_second
     assert "fly away: no step -> told by 100%" in str(found)
     assert found._repr_html_().startswith("<table>")
-
-
-def test_what_changed_is_named_largest_first():
-    def script(silence, chance):
-        return el.Script.build(
-            {"a": {"a": 1 - silence, None: silence}, "b": "b", "c": "c"},
-            {
-                "start": {"a": 1},
-                "a": {"b": chance, "c": 1 - chance},
-                "b": {"end": 1},
-                "c": {"end": 1},
-            },
-        )
-
-    found = compare(script(0.2, 0.5), script(0.3, 0.9), samples=50)
-    assert [str(one) for one in found.changes] == [
-        "a, then b 50% -> 90%",
-        "a, then c 50% -> 10%",
-        "a: silent 20% -> 30%",
-    ]
-
-
-def test_states_are_matched_by_place_where_they_tell_the_same():
-    script = el.Script.build(
-        {"first": {"wash": 0.9, None: 0.1}, "eat": "eat", "last": {"wash": 0.9, None: 0.1}},
-        {"start": {"first": 1}, "first": {"eat": 1}, "eat": {"last": 1}, "last": {"end": 1}},
-    )
-    assert all(match.first == match.second for match in match_states(script, script))
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,6 @@ def test_names_are_escaped_in_notebooks():
         script.fill([None])[0],
         script.fill([None], joint=True),
         script.fill([], anywhere=True),
-        script.fill([...])[0],
         script.next([]),
         script.align(["<script>"]),
         script.posterior(["<script>"]),

@@ -36,21 +36,3 @@ def test_events_read_by_hand():
     far = deviations.FARTHEST
     assert deviations._read(3, 10) == 2 * (far + 1) * 30
     assert deviations._read(0, 10) == 1
-
-
-def test_what_is_expected_in_a_stretch_adds_up():
-    script = el.ScriptLearner().fit(el.examples.doorbell_tellings()).script_
-    (found,) = script.fill(["hear doorbell", ..., "close door"], top=50)
-    assert sum(found.counts) + found.more == pytest.approx(1.0)
-    length = sum(number * chance for number, chance in enumerate(found.counts))
-    assert length > 0.5
-    assert sum(one.expected for one in found.answers) == pytest.approx(length)
-    told = {one.event: 0.0 for one in found.answers}
-    for course in found.courses:
-        for event in course.events:
-            told[event] += course.probability
-    rest = 1 - sum(course.probability for course in found.courses)
-    for one in found.answers:
-        assert one.expected == pytest.approx(told[one.event], abs=1e-9 + 10 * rest)
-    values = [one.expected for one in found.answers]
-    assert values == sorted(values, reverse=True)

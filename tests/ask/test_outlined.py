@@ -415,16 +415,6 @@ def test_many_are_answered_as_one(learned):
     assert script.between_many([]) == []
 
 
-def test_ways_are_ranked(doorbell):
-    story = doorbell.between(["hear doorbell", "open door"], ways=3)
-    for ways in story.ways:
-        chances = [way.probability for way in ways]
-        assert chances == sorted(chances, reverse=True)
-        assert len(ways) <= 3
-        assert sum(chances) <= 1 + 1e-9
-    assert story.ways[1][0].events == ("walk to door",)
-
-
 def test_a_saved_script_answers_to_the_last_bit(learned, doorbell, tmp_path):
     for seed, script in enumerate([*learned, doorbell]):
         script.save(tmp_path / "script.json")
@@ -436,8 +426,8 @@ def test_a_saved_script_answers_to_the_last_bit(learned, doorbell, tmp_path):
             asked(script, seed % len(SEEDS), 10) if script is not doorbell else [["open door"]]
         )
         for telling in tellings:
-            assert again.between(telling, min_probability=0, ways=2) == script.between(
-                telling, min_probability=0, ways=2
+            assert again.between(telling, min_probability=0) == script.between(
+                telling, min_probability=0
             )
             if set(telling) != {"sneeze"}:
                 assert again.align(telling) == script.align(telling)

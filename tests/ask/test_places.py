@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -142,30 +142,6 @@ def test_parts_of_a_choice_are_left_out_together():
     np.testing.assert_allclose(
         nothing_unsaid(outline, [0, 1, 5], at), np.prod(1 - at, axis=1), rtol=RTOL
     )
-
-
-@settings(max_examples=60)
-@given(outlines())
-def test_ways_are_the_likeliest_sets_of_steps(case):
-    outline, told = case
-    for row in silences(outline, told):
-        possible = [step for step in range(len(row)) if row[step] > 1e-6]
-        every = []
-        for count in range(len(possible) + 1):
-            for chosen in combinations(possible, count):
-                chance = np.prod([row[s] if s in chosen else 1 - row[s] for s in possible])
-                every.append((-chance, tuple(outline.steps[s].event for s in chosen)))
-        found = outlined._ways(outline, row, 3)
-        chances = sorted(-chance for chance, _ in every if chance < 0)[::-1]
-        np.testing.assert_allclose(
-            [way.probability for way in found], chances[:3][: len(found)], rtol=1e-9
-        )
-        assert len(found) == min(3, len(chances))
-        for way in found:
-            assert any(
-                events == way.events and np.isclose(-chance, way.probability, rtol=1e-9)
-                for chance, events in every
-            )
 
 
 @settings(max_examples=60)

@@ -10,7 +10,7 @@ import pytest
 import elision as el
 import naive_telling as naive
 from elision._threads import batch
-from elision.ask.telling import gaps, stretches
+from elision.ask.telling import gaps
 from elision.kernels.plain_tellings import LONGEST_HISTORY
 from elision.values.telling import Chain, TellingModel
 from telling_cases import (
@@ -174,69 +174,6 @@ def test_many_narratives_are_filled_as_one_by_one(seed, threads):
 
 
 # Stretches
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(
-    "items", [[0, ..., 1], [..., 2], [1, ...], [0, ..., None, 1], [{0: 0.5, 2: 0.25}, ..., 1]]
-)
-def test_stretches_hold_any_number_of_events(seed, items):
-    case = small_case(seed, size=3, ending=4.0)
-    chances = naive.stretched(case.teller, items, 4)
-    place = items.index(...)
-    courses, counts, expected = Counter(), np.zeros(5), np.zeros(case.size)
-    for parts, chance in chances.items():
-        courses[parts[place]] += chance
-        counts[len(parts[place])] += chance
-        np.add.at(expected, list(parts[place]), chance)
-    answers = {one.position: one for one in case.script.fill(named(case, items), top=20)}
-    found = answers[place]
-    assert not found.exact
-    assert found.more == 0.0
-    close(sum(found.counts), 1.0)
-    few = min(len(found.counts), 5)
-    enumerated = sum(found.counts[:few])
-    assert enumerated > 0.98
-    close(np.array(found.counts[:few]) / enumerated, counts[:few], rtol=0, atol=1e-3)
-    assert counts[few:].sum() < 1e-3
-    for one in found.courses:
-        course = tuple(case.names.index(event) for event in one.events)
-        if len(course) < 5:
-            close(one.probability / enumerated, courses[course], rtol=0, atol=1e-3)
-    for one in found.answers:
-        event = case.names.index(one.event)
-        close(one.expected, expected[event], rtol=0, atol=1e-3 + 10 * (1 - enumerated))
-    if None in items:
-        gap = items.index(None)
-        row = np.zeros(case.size)
-        for parts, chance in chances.items():
-            row[parts[gap]] += chance
-        close(row_of(case, answers[gap].answers), row, rtol=0, atol=1e-3 + 2 * (1 - enumerated))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("items", [[..., 0, ...], [0, ..., ..., 1]])
-def test_two_stretches_share_what_is_missing(seed, items):
-    case = small_case(seed, size=3, ending=5.0)
-    chances = naive.stretched(case.teller, items, 3, [0, 2])
-    found = case.script.fill(named(case, items), top=3, exclude=["e1"])
-    assert [one.position for one in found] == [i for i, item in enumerate(items) if item is ...]
-    for one in found:
-        courses = Counter()
-        for parts, chance in chances.items():
-            courses[parts[one.position]] += chance
-        assert {event for course in one.courses for event in course.events} <= {"e0", "e2"}
-        for answer in one.courses:
-            course = tuple(case.names.index(event) for event in answer.events)
-            close(answer.probability, courses[course], rtol=0, atol=3e-3)
-
-
-def test_a_stretch_ends_even_where_tellings_hardly_do():
-    case = small_case(1, size=3, ending=-6.0)
-    (found,) = case.script.fill(["e0", ..., "e1"], top=1)
-    assert len(found.counts) <= stretches.MOST_INSERTED + 1
-    assert len(found.courses) == 1
-    close(sum(found.counts), 1.0)
 
 
 # What an observation stands for

@@ -74,14 +74,13 @@ QUESTIONS = {
         ),
     ),
     "fill --top 2": (
-        ("open door", "...", "?"),
-        lambda s: s.fill(["open door", ..., None], top=2),
+        ("open door", "?", "--top", "2"),
+        lambda s: s.fill(["open door", None], top=2),
     ),
     "between": (
         (*TOLD, "--min-probability", "0.2"),
         lambda s: s.between(TOLD, min_probability=0.2),
     ),
-    "between --ways 2": (TOLD, lambda s: s.between(TOLD, ways=2)),
     "next": ((*TOLD, "--steps", "3"), lambda s: s.next(TOLD, steps=3, top=5)),
     "next --top 1": ((), lambda s: s.next([], top=1)),
     "order": (("close door", *TOLD), lambda s: s.order(["close door", *TOLD], top=3)),

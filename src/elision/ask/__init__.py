@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from elision.ask import outlining as outlining
     from elision.ask import score as score
     from elision.ask import sentences as sentences
-    from elision.ask import stretch as stretch
     from elision.ask import telling as telling
     from elision.ask import who as who
 else:

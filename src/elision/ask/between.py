@@ -11,22 +11,19 @@ import numpy as np
 from elision import _html, ask
 from elision.ask.engine import checks
 from elision.ask.engine.at_once import in_slices
-from elision.ask.engine.best_first import Branch, likeliest, worthwhile
-from elision.ask.engine.chain import Chain
 from elision.ask.engine.frames import frame_of
 from elision.ask.fill import emission_shares
 from elision.ask.heard import hear, hear_all, impossible, label_of, single
-from elision.ask.joint import Course
 from elision.errors import relocated
 from elision.values.observations import Packer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from elision.ask.heard import Heard, Item
-    from elision.values.observations import Observation, Unknown
+    from elision.values.observations import Unknown
     from elision.values.script import Script
 
 
@@ -49,14 +46,13 @@ class Gap:
     """One place of a story: after the event ``after`` and before ``before``, None at the ends.
 
     ``nothing`` is the probability that nothing was left unsaid here, ``unsaid`` are the events that
-    may have been, in the order in which they come, and ``ways`` the likeliest silent ways.
+    may have been, in the order in which they come.
     """
 
     after: str | None
     before: str | None
     nothing: float
     unsaid: tuple[Unsaid, ...]
-    ways: tuple[Course, ...]
 
     @property
     def something(self) -> float:
@@ -76,8 +72,6 @@ class Story:
         ``unsaid[i]`` comes before ``told[i]``, and the last one after the last event.
     nothing
         Probability that nothing was left unsaid, for the same places.
-    ways
-        Likeliest courses of states passed in silence, for the same places, if they were asked for.
     log_prob
         Log-probability of the narrative.
     """
@@ -86,17 +80,15 @@ class Story:
     unsaid: tuple[tuple[Unsaid, ...], ...]
     nothing: tuple[float, ...]
     log_prob: float
-    ways: tuple[tuple[Course, ...], ...] = ()
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
         """The places of the story, one more than events were told."""
         ends = pairwise((None, *self.told, None))
-        ways = self.ways or ((),) * len(self.unsaid)
         return tuple(
-            Gap(after, before, nothing, unsaid, courses)
-            for (after, before), nothing, unsaid, courses in zip(
-                ends, self.nothing, self.unsaid, ways, strict=True
+            Gap(after, before, nothing, unsaid)
+            for (after, before), nothing, unsaid in zip(
+                ends, self.nothing, self.unsaid, strict=True
             )
         )
 
@@ -145,7 +137,6 @@ def between(
     *,
     unknown: Unknown = "error",
     min_probability: float = 0.05,
-    ways: int = 0,
     finished: bool = True,
 ) -> Story:
     """Tell what probably happened unsaid in each gap of a narrative, the ends included.
@@ -162,8 +153,6 @@ def between(
         What to do with events that the script does not know: "error" or "ignore".
     min_probability
         Leave out what is less probable than this.
-    ways
-        How many of the likeliest silent ways to find for each gap; they take longer.
     finished
         Whether the telling is at its end; if not, what comes after its last event is still to come.
 
@@ -189,7 +178,6 @@ def between(
       (say goodbye, 34%)
       (close door, 100%)
     """
-    ways = checks.whole(ways, "ways", maximum=checks.MOST_WAYS)
     if not finished:
         return ask.engine.unfinished.between(
             script, narrative, unknown=unknown, min_probability=min_probability
@@ -198,10 +186,7 @@ def between(
     (story,) = _stories(script, [heard], min_probability)
     if story is None:
         raise impossible()
-    if ways < 1:
-        return story
-    found = silent_ways(script, single(heard, "between"), ways)
-    return Story(story.told, story.unsaid, story.nothing, story.log_prob, found)
+    return story
 
 
 def between_many(
@@ -279,57 +264,3 @@ def unsaid_of(
     ]
     ends = np.searchsorted(row, np.arange(len(passes) + 1)).tolist()
     return [tuple(found[a:b]) for a, b in pairwise(ends)]
-
-
-Node = tuple[tuple[int, ...], float]
-"""The first states of a way, and the probability that it begins with them."""
-
-
-def silent_ways(
-    script: Script, items: Sequence[Observation], top: int
-) -> tuple[tuple[Course, ...], ...]:
-    """Likeliest courses of states passed in silence, for each place of a narrative.
-
-    A state stands once in a course however often it was passed there. Probabilities are those of
-    the whole course: just these states, in this place.
-
-    Examples
-    --------
-    >>> import elision as el
-    >>> found = silent_ways(el.examples.doorbell(), ["hear doorbell", "open door"], 2)
-    >>> [str(way) for way in found[1]]
-    ['walk to door  77%', 'walk to door, look through peephole  23%']
-    """
-    chain = Chain(script, list(items))
-    told = np.vstack([chain.start, chain.told])
-    return tuple(
-        _ways_of_row(script.states, chain, row, told[row], top) for row in range(len(items) + 1)
-    )
-
-
-def _ways_of_row(
-    states: tuple[str, ...], chain: Chain, row: int, begin: NDArray[np.float64], top: int
-) -> tuple[Course, ...]:
-    silent, _, item = chain.entries(row)
-    step, leave = chain.dense(silent), chain.dense(item).sum(axis=1)
-    entered, nothing = begin @ step, float(begin @ leave)
-    # Once entered in silence, a state may turn silently any number of times before it is left.
-    left = 1 - np.diag(step)
-    onward, stop = step / left[:, None], leave / left
-    np.fill_diagonal(onward, 0.0)
-
-    def extend(node: Node, least: float, most: int) -> list[Branch[Node]]:
-        passed, probability = node
-        ahead = probability * onward[passed[-1]] if passed else entered
-        branches: list[Branch[Node]] = [
-            Branch(float(ahead[k]), False, ((*passed, k), float(ahead[k])))
-            for k in worthwhile(ahead, least, most)
-        ]
-        end = probability * float(stop[passed[-1]]) if passed else nothing
-        return [*branches, Branch(end, True, node)] if end > 0 and end >= least else branches
-
-    root: Node = ((), 1.0)
-    found, _ = likeliest(root, extend, top)
-    return tuple(
-        Course(tuple(states[k] for k in branch.node[0]), branch.probability) for branch in found
-    )

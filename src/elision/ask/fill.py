@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision import _html, ask
+from elision import _html
 from elision.ask.engine.at_once import in_slices
 from elision.ask.heard import Heard, check_top, excluded, gap_positions, hear, hear_all, single
 from elision.errors import InputError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.ask.heard import Item
-    from elision.ask.stretch import Stretch
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
 
@@ -59,7 +58,7 @@ def fill(
     top: int | None = None,
     exclude: Iterable[str] = (),
     unknown: Unknown = "error",
-) -> list[Filling] | list[Filling | Stretch]:
+) -> list[Filling]:
     """Rank the events that may fill each gap (None) of a narrative, each gap by itself.
 
     Parameters
@@ -67,8 +66,7 @@ def fill(
     script
         The script of the activity.
     narrative
-        Events, with None where one is missing, and ``...`` where any number may be missing: see
-        `elision.ask.stretch`.
+        Events, with None where one is missing.
     top
         How many answers a gap; all by default.
     exclude
@@ -91,8 +89,6 @@ def fill(
     """
     check_top(top)
     heard = hear(script, narrative, unknown=unknown)
-    if any(item is ... for item in heard.items):
-        return ask.stretch.fill_stretches(script, heard, top=top, exclude=exclude)
     return _fill_heard(script, [heard], top, allowed_events(script, exclude))[0]
 
 

@@ -22,7 +22,6 @@ from elision.ask.between import Story, Unsaid
 from elision.ask.engine import checks
 from elision.ask.engine.unfinished import passed_by_now, prefix_log_prob
 from elision.ask.heard import hear, hear_all, label_of, name_of, single
-from elision.ask.joint import Course
 from elision.values.observations import Packer, surely
 from elision.values.outline import steps_told
 
@@ -48,7 +47,6 @@ def between(
     *,
     unknown: Unknown = "error",
     min_probability: float = 0.05,
-    ways: int = 0,
     finished: bool = True,
 ) -> Story:
     """Tell what probably happened unsaid in each gap of a narrative, the ends included.
@@ -68,12 +66,11 @@ def between(
       (let visitor in, 72%)
       (close door, 97%)
     """
-    ways = checks.whole(ways, "ways", maximum=checks.MOST_WAYS)
     heard = hear(script, narrative, unknown=unknown)
     items = single(heard, "between")
     whole = script.log_probs([items])[0] if finished else prefix_log_prob(script, items)
     return _story(
-        script, items, float(whole), min_probability, ways, finished=finished, denied=heard.denied
+        script, items, float(whole), min_probability, finished=finished, denied=heard.denied
     )
 
 
@@ -89,7 +86,7 @@ def between_many(
     told = [single(one, "between") for one in heard]
     log_probs = script.log_probs(told).tolist()
     return [
-        _story(script, items, whole, min_probability, 0, finished=True, denied=one.denied)
+        _story(script, items, whole, min_probability, finished=True, denied=one.denied)
         for items, whole, one in zip(told, log_probs, heard, strict=True)
     ]
 
@@ -170,7 +167,6 @@ def _story(
     items: Sequence[Observation],
     log_prob: float,
     min_probability: float,
-    ways: int,
     *,
     finished: bool,
     denied: frozenset[str] = frozenset(),
@@ -193,7 +189,6 @@ def _story(
         tuple(_unsaid(outline, row, max(min_probability, 1e-12)) for row in at),
         tuple(nothing_unsaid(outline, steps, at).tolist()),
         log_prob,
-        tuple(_ways(outline, row, ways) for row in at) if ways > 0 else (),
     )
 
 
@@ -289,16 +284,3 @@ def nothing_unsaid(
             rest *= np.prod(1 - at[:, list(unit.steps)], axis=1)
     result: NDArray[np.float64] = np.clip(rest, 0.0, 1.0)
     return result
-
-
-def _ways(outline: Outline, row: NDArray[np.float64], top: int) -> tuple[Course, ...]:
-    """The likeliest sets of steps left unsaid in one place, steps taken as independent."""
-    ways: list[tuple[float, tuple[int, ...]]] = [(1.0, ())]
-    for step in np.flatnonzero(row > 1e-6).tolist():
-        chance = float(row[step])
-        longer = [(p * chance, (*way, step)) for p, way in ways]
-        shorter = [(p * (1 - chance), way) for p, way in ways]
-        ways = sorted(longer + shorter, key=lambda one: (-one[0], one[1]))[:top]
-    return tuple(
-        Course(tuple(outline.steps[step].event for step in way), p) for p, way in ways if p > 0
-    )

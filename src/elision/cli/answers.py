@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from elision.ask.order import Ordering
     from elision.ask.sample import Sampled
     from elision.ask.score import Conformance, Flag
-    from elision.ask.stretch import Stretch
     from elision.ask.summaries import Summary
 
 LEAST_SHARE = 0.005
@@ -63,26 +62,14 @@ def show_telling(items: Sequence[Item]) -> None:
     out.print()
 
 
-def show_fillings(found: Sequence[Filling | Stretch]) -> None:
-    """Print the ranked answers of each gap and stretch."""
+def show_fillings(found: Sequence[Filling]) -> None:
+    """Print the ranked answers of each gap."""
     for number, one in enumerate(found, start=1):
         if len(found) > 1:
             out.print(f"gap {number}")
-        if isinstance(one, ask.fill.Filling):
-            if one.fallback:
-                say("the script cannot tell this; its most usual events are", "dim")
-            print_lines(Line(a.event, a.probability) for a in one.answers)
-        else:
-            _show_stretch(one)
-
-
-def _show_stretch(found: Stretch) -> None:
-    _show_courses(found.courses, exact=found.exact)
-    out.print("how many")
-    counts = [(str(n), share) for n, share in enumerate(found.counts)]
-    print_lines(Line(name, share) for name, share in counts if share >= LEAST_SHARE)
-    if found.more >= LEAST_SHARE:
-        print_lines([Line(f"{len(found.counts)} or more", found.more)])
+        if one.fallback:
+            say("the script cannot tell this; its most usual events are", "dim")
+        print_lines(Line(a.event, a.probability) for a in one.answers)
 
 
 def show_joint(found: Joint) -> None:
@@ -108,9 +95,6 @@ def show_story(story: Story) -> None:
         if len(gap.unsaid) > 1:
             say(f"    {gap.something:.0%}: something was left out here", "dim")
         print_lines((Line(step.event, step.probability) for step in gap.unsaid), style="dim")
-        if gap.ways:
-            out.print("      most likely in silence", style="dim")
-            _show_ways(gap.ways)
         if gap.before is not None:
             say(gap.before, "bold")
 
@@ -121,11 +105,6 @@ def show_omissions(found: Omissions) -> None:
         print_lines((Line(one.event, one.probability) for one in omitted), style="dim")
         if place < len(found.told):
             say(found.told[place], "bold")
-
-
-def _show_ways(ways: Sequence[Course]) -> None:
-    lines = (Line(", ".join(way.events) or "(nothing)", way.probability) for way in ways)
-    print_lines(lines, indent=8, style="dim")
 
 
 def show_following(found: Following) -> None:

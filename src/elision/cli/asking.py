@@ -43,7 +43,7 @@ def fill(
     ignore_unknown: IgnoreUnknown = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is missing where a telling has a ? or ..., or anywhere.
+    """Say what is missing where a telling has a ?, or anywhere.
 
     Example: `elision fill doorbell.json "hear doorbell" ? "open door"`
     """
@@ -69,9 +69,6 @@ def between(
     min_probability: Annotated[
         float, typer.Option(help="Leave out what is less probable.", min=0, max=1)
     ] = 0.05,
-    ways: Annotated[
-        int, typer.Option(help="Also so many of the likeliest silent ways a gap.", min=0)
-    ] = 0,
     ignore_unknown: IgnoreUnknown = False,
     as_json: AsJson = False,
 ) -> None:
@@ -82,9 +79,7 @@ def between(
     Example: `elision between doorbell.json "hear doorbell" "open door"`
     """
     asked, items = load(script), told_so_far(telling, "between")
-    found = asked.between(
-        items, min_probability=min_probability, ways=ways, unknown=unknown(ignore_unknown)
-    )
+    found = asked.between(items, min_probability=min_probability, unknown=unknown(ignore_unknown))
     show_heard(asked, items, as_json=as_json)
     reply(found, answers.show_story, as_json=as_json)
 
@@ -117,7 +112,7 @@ def next_(
     script: ScriptFile,
     telling: Annotated[
         list[str] | None,
-        typer.Argument(help="The beginning: events or sentences in order, ? and ... as in fill."),
+        typer.Argument(help="The beginning: events or sentences in order, ? where one is missing."),
     ] = None,
     steps: Annotated[int, typer.Option(help="How many events ahead.", min=1)] = 1,
     top: Top = answers.TOP,
@@ -161,7 +156,7 @@ def order(
 def sample(
     script: ScriptFile,
     given: Annotated[
-        list[str] | None, typer.Argument(help="What they fit: events, ? and ... as in fill.")
+        list[str] | None, typer.Argument(help="What they fit: events, ? where one is missing.")
     ] = None,
     number: Annotated[int, typer.Option("-n", "--number", help="How many.", min=0)] = 1,
     length: Annotated[int | None, typer.Option(help="How many events are told.", min=0)] = None,

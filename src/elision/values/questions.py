@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from elision.ask.resolve import Resolution
     from elision.ask.sample import Sampled
     from elision.ask.score import Conformance, Conformances
-    from elision.ask.stretch import Stretch
     from elision.show.draw import Drawing
     from elision.show.outline_svg import Theme
     from elision.values.observations import Observation, Unknown
@@ -80,18 +79,6 @@ class Questions(ABC):
         top: int | None = None,
         exclude: Iterable[str] = (),
         unknown: Unknown = "error",
-        joint: Literal[False] = False,
-        anywhere: Literal[False] = False,
-    ) -> list[Filling | Stretch]: ...
-
-    @overload
-    def fill(
-        self,
-        narrative: Iterable[Item],
-        *,
-        top: int | None = None,
-        exclude: Iterable[str] = (),
-        unknown: Unknown = "error",
         joint: Literal[True],
         anywhere: Literal[False] = False,
     ) -> Joint: ...
@@ -123,7 +110,8 @@ class Questions(ABC):
         Parameters
         ----------
         narrative
-            Events, with None where one is missing, or ``...`` where any number may be.
+            Events, with None where one is missing; `between` says what happened where any number
+            may be.
         top
             How many answers; all by default, ten if ``joint``.
         exclude
@@ -138,8 +126,7 @@ class Questions(ABC):
         Returns
         -------
         list or Joint or Anywhere
-            A `Filling` for each None and a `Stretch` for each ``...``; or see `elision.ask.joint`
-            and `elision.ask.anywhere`.
+            A `Filling` for each None; or see `elision.ask.joint` and `elision.ask.anywhere`.
         """
         if joint and anywhere:
             raise InputError("both joint and anywhere, expected one of them")
@@ -189,7 +176,6 @@ class Questions(ABC):
         *,
         unknown: Unknown = "error",
         min_probability: float = 0.05,
-        ways: int = 0,
         finished: bool = True,
     ) -> Story:
         """What probably happened unsaid before, between and after the events of a narrative.
@@ -203,7 +189,6 @@ class Questions(ABC):
             told,
             unknown=unknown,
             min_probability=min_probability,
-            ways=ways,
             finished=finished,
         )
         return found

@@ -10,10 +10,6 @@ from elision.values.observations import short
 MOST_DRAWN = 100_000_000
 """Tellings to draw at once: more would take all memory, or for ever."""
 
-MOST_WAYS = 10_000
-"""Silent ways to find for a gap: there may be two to the number of steps."""
-
-
 MOST_CELLS = 20_000_000
 """Numbers in a table of a question: it needs several, of 160 MB each then."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from elision import _threads, ask
+from elision import _threads
 from elision.ask.anywhere import placed
 from elision.ask.engine.at_once import in_slices
 from elision.ask.fill import Filling, allowed_events, ranked
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from elision.ask.anywhere import Anywhere
     from elision.ask.heard import Heard, Item
-    from elision.ask.stretch import Stretch
     from elision.values.near_words import WordChances
     from elision.values.observations import Observation, Unknown
     from elision.values.script import Script
@@ -49,13 +48,11 @@ def fill(
     top: int | None = None,
     exclude: Iterable[str] = (),
     unknown: Unknown = "error",
-) -> list[Filling] | list[Filling | Stretch]:
+) -> list[Filling]:
     """Rank the events that may fill each gap (None) of a narrative, see `elision.ask.fill.fill`."""
     check_top(top)
     heard = hear(script, narrative, unknown=unknown)
     allowed = undenied(script, allowed_events(script, exclude), heard)
-    if any(item is ... for item in heard.items):
-        return ask.telling.stretches.fill_stretches(script, heard, top=top, allowed=allowed)
     return _fill_heard(script, [heard], top, allowed)[0]
 
 
