@@ -88,16 +88,16 @@ def test_a_library_is_saved_by_one_at_a_time(tmp_path, monkeypatch):
     """A second writer waits: it would delete the scripts that the first has not yet listed."""
     one, other = (el.Library({name: el.examples.doorbell().annotated(a=name)}) for name in "ab")
     saving = threading.Thread(target=other.save, args=(tmp_path / "library",))
-    dumps = library._dumps
+    write = library.write_atomically
 
-    def slowly(entries):
+    def slowly(path, content):
         if not saving.ident:
             saving.start()
             saving.join(0.3)
             assert saving.is_alive()
-        return dumps(entries)
+        write(path, content)
 
-    monkeypatch.setattr(library, "_dumps", slowly)
+    monkeypatch.setattr(library, "write_atomically", slowly)
     one.save(tmp_path / "library")
     saving.join(20)
     found = el.Library.load(tmp_path / "library")

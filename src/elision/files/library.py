@@ -227,12 +227,8 @@ def load(folder: str | PathLike[str]) -> dict[str, Stored]:
     root = Path(folder)
     root = root.parent if root.name == INDEX else root
     where = shown_path(root / INDEX)
-    try:
-        content = (root / INDEX).read_bytes()
-    except (OSError, ValueError) as error:
-        problem = f"no library can be read: {getattr(error, 'strerror', None) or error}"
-        raise FileFormatError(problem, where=where) from None
-    index = ENVELOPE.converted(ENVELOPE.opened(content, where), _Index, where)
+    raw = ENVELOPE.opened(ENVELOPE.read(root / INDEX), where)
+    index = ENVELOPE.converted(raw, _Index, where)
     found: dict[str, Stored] = {}
     for number, entry in enumerate(index.scripts):
         place = f"{where}, script {number}"
