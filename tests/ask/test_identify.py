@@ -389,7 +389,7 @@ def test_damaged_libraries(tmp_path, change, problem):
 
 
 def test_missing_and_torn_libraries(tmp_path):
-    with pytest.raises(el.FileFormatError, match="library.json: cannot be read"):
+    with pytest.raises(el.FileFormatError, match=r"library\.json: cannot be read"):
         Library.load(tmp_path / "nowhere")
     library().save(tmp_path)
     path = tmp_path / "library.json"
