@@ -59,7 +59,6 @@ def test_whatever_lies_there_is_loaded(tmp_path):
     kinds = {
         "script.json": el.Script,
         "library": el.Library,
-        "library/library.json": el.Library,
         "packed": el.PackedCorpus,
         "extractor.json": el.EventExtractor,
         ".": el.Library,  # of the script files in it

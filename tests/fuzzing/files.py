@@ -63,23 +63,6 @@ def _script(content):
     return asked(loads(content))
 
 
-@cache
-def _library():
-    root = folder() / "library"
-    one, other, _ = map(loads, _scripts())
-    el.Library({"bell": one, "door": other}).save(root)
-    return root
-
-
-@target("library", "json", lambda: [(_library() / "library.json").read_bytes()], resealed)
-def _take_library(content):
-    root = _library()
-    (root / "library.json").write_bytes(content)
-    library = el.Library.load(root)
-    repr(library)
-    return library.identify(["ring", "open"])
-
-
 @target("folder", "json", _scripts, resealed)
 def _take_folder(content):
     root = folder() / "scripts"

@@ -35,13 +35,13 @@ from elision.errors import InputError
 from elision.values.observations import real, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from elision.ask.engine.evidence import Sheet
     from elision.values.observations import Observation
     from elision.values.script import Script
-    from elision.values.sheet import Sheet
 
 IMPLAUSIBLE = 25.0
 """A script whose evidence is this far (log) below the best one's is left out: e^-25 is 1e-11."""
@@ -118,7 +118,7 @@ class Witness:
         return None if extractor is None else event_words(extractor)
 
     def sheet(self) -> Sheet:
-        """What is to be known of the script without loading it."""
+        """What is known of the script before it is looked at closely."""
         extractor = self.script.extractor
         return sheet_of(self.script, None if extractor is None else script_words(extractor))
 
@@ -128,28 +128,19 @@ class Identifier:
 
     Parameters
     ----------
-    names, sheets, priors
-        Of the scripts.
-    witness
-        Gives the script of a name: it is asked only for those that may be meant.
+    witnesses, priors
+        The scripts by name, and how probable each is before anything was told.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        sheets: Sequence[Sheet],
-        priors: NDArray[np.float64],
-        witness: Callable[[str], Witness],
-    ) -> None:
-        self._names = list(names)
-        self._sheets = list(sheets)
+    def __init__(self, witnesses: Mapping[str, Witness], priors: NDArray[np.float64]) -> None:
+        self._names, self._witnesses = list(witnesses), list(witnesses.values())
+        self._sheets = [one.sheet() for one in self._witnesses]
         self._priors = priors
-        self._witness = witness
         self._words: Counter[str] = Counter()
-        for sheet in sheets:
+        for sheet in self._sheets:
             self._words.update(sheet.words or {})
-        self._bounds = Bounds(sheets)
-        self.background = Background(sheets, priors)
+        self._bounds = Bounds(self._sheets)
+        self.background = Background(self._sheets, priors)
 
     def identify(
         self,
@@ -231,7 +222,7 @@ class Identifier:
         for place in np.argsort(-promise.max(axis=0), kind="stable").tolist():
             hopeful = np.flatnonzero(promise[:, place] >= best - IMPLAUSIBLE)
             if len(hopeful):
-                witness = self._witness(self._names[place])
+                witness = self._witnesses[place]
                 chosen = [told.numbers[telling] for telling in hopeful.tolist()]
                 if told.reading is None or witness.by_event is None:
                     ask = who(witness.script, "evidence")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elision import text, values
 from elision._files import shown_path
 from elision.errors import FileFormatError
-from elision.files import library, script
+from elision.files import script
 from elision.scale import packed_corpus
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
     if os.path.isdir(path):  # noqa: PTH112 - which never raises
         if packed_corpus.is_packed(place):
             return packed_corpus.PackedCorpus.open(place)
-        return values.library.Library.load(place)
-    if place.name == library.INDEX:
         return values.library.Library.load(place)
     kind = _format_of(place)
     if kind == EXTRACTOR:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
@@ -23,12 +22,7 @@ if TYPE_CHECKING:
     from elision.ask.follow_many import LibraryFollower
     from elision.ask.identify import Identification, Identifier, Witness
     from elision.ask.many import Answers
-    from elision.files.library import Stored
     from elision.values.observations import Observation
-    from elision.values.sheet import Sheet
-
-LOADED = 256
-"""Scripts of a library on disk that are kept in memory."""
 
 LARGEST_PRIOR = 1e290
 """Larger ones are scaled, so that their sum does not overflow."""
@@ -75,26 +69,21 @@ class Library(Mapping[str, Script]):
             if not isinstance(name, str) or not name:
                 raise InputError(f"{short(name)} is no name of a script")
         self._scripts = {name: _script_of(name, value) for name, value in scripts.items()}
-        self._given_priors = _checked_priors(self._scripts, priors)
-        scaled = self._given_priors / max(1.0, self._given_priors.max() / LARGEST_PRIOR)
+        given = _checked_priors(self._scripts, priors)
+        scaled = given / max(1.0, given.max() / LARGEST_PRIOR)
         self._priors = scaled / scaled.sum()
-        self._witnesses: OrderedDict[str, Witness] = OrderedDict()
-        self._kept = max(
-            LOADED, sum(not isinstance(one, files.library.Stored) for one in scripts.values())
-        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Library:
-        """Read a library that `save` wrote, or a folder of script files.
+        """Read all script files of a folder, such as ``elision learn`` and `save` write.
 
-        The scripts of a library are read when they are needed. In a folder without an index, such
-        as ``elision learn`` writes, all script files are read; each is named by the domain that it
-        notes, or else by its file, and they are equally probable.
+        Each is named by the domain that it notes, or else by its file, and they are equally
+        probable.
 
         Raises
         ------
         FileFormatError
-            If there is no library and no script file, or a damaged one.
+            If there is no script file, or a damaged one.
 
         Examples
         --------
@@ -105,27 +94,17 @@ class Library(Mapping[str, Script]):
         ...     list(Library.load(folder))
         ['a bell rings']
         """
-        if not files.library.is_library(path):
-            return cls(files.library.load_files(path))
-        stored = files.library.load(path)
-        return cls(stored, {name: one.prior for name, one in stored.items()})
+        return cls(files.library.load(path))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the library to a folder: an index, and a file for each script.
+        """Write each script to a file of its own in a folder, where it notes its name as domain.
 
-        The index is replaced last and in one step, so that a reader sees the old library or the
-        new one. A folder that holds something else is refused.
+        Priors are not written. A folder that holds something else is refused.
         """
-        values = [
-            one.path if isinstance(one, files.library.Stored) else one
-            for one in self._scripts.values()
-        ]
-        priors = self._given_priors.tolist()
-        files.library.save(path, zip(self._scripts, priors, self._sheets, values, strict=True))
+        files.library.save(path, self._scripts)
 
     def __getitem__(self, name: str) -> Script:
-        found = self._scripts[name]
-        return self._witness(name).script if isinstance(found, files.library.Stored) else found
+        return self._scripts[name]
 
     def __len__(self) -> int:
         return len(self._scripts)
@@ -219,42 +198,24 @@ class Library(Mapping[str, Script]):
         """
         return ask.follow_many.LibraryFollower(
             self._identifier,
-            {name: self._witness(name) for name in self},
+            self._witnesses,
             none_of_these=None if none_of_these is True else _checked_share(none_of_these),
             false_alarms=false_alarms,
         )
 
     @cached_property
-    def _sheets(self) -> list[Sheet]:
-        return [
-            one.sheet if isinstance(one, files.library.Stored) else self._witness(name).sheet()
-            for name, one in self._scripts.items()
-        ]
+    def _witnesses(self) -> dict[str, Witness]:
+        return {name: ask.identify.Witness(script) for name, script in self._scripts.items()}
 
     @cached_property
     def _identifier(self) -> Identifier:
-        return ask.identify.Identifier(
-            list(self._scripts), self._sheets, self._priors, self._witness
-        )
-
-    def _witness(self, name: str) -> Witness:
-        """The script of this name, loaded if need be; those used last are kept."""
-        found = self._witnesses.pop(name, None)
-        if found is None:
-            given = self._scripts[name]
-            found = ask.identify.Witness(
-                given.load() if isinstance(given, files.library.Stored) else given
-            )
-        self._witnesses[name] = found
-        while len(self._witnesses) > self._kept:
-            self._witnesses.popitem(last=False)
-        return found
+        return ask.identify.Identifier(self._witnesses, self._priors)
 
 
-def _script_of(name: str, value: object) -> Script | Stored:
+def _script_of(name: str, value: object) -> Script:
     """Return the script itself, or that of a fitted learner."""
     found = getattr(value, "script_", value)
-    if isinstance(found, (files.library.Stored, Script)):
+    if isinstance(found, Script):
         return found
     hint = "fit it first" if hasattr(value, "fit") else None
     raise InputError(f"{short(value)} is no script", where=f"script {short(name)}", hint=hint)

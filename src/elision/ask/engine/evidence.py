@@ -39,13 +39,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from elision import text
 from elision.ask.engine.told_chain import normalised, visits
-from elision.values.sheet import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,6 +57,33 @@ if TYPE_CHECKING:
     from elision.ask.identify import Witness
     from elision.text.extract import EventExtractor
     from elision.values.script import Script
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """What is known of a script without its arrays.
+
+    Attributes
+    ----------
+    events
+        Its events.
+    rates
+        How often each is told in a telling, on average.
+    bounds
+        The most that each can be told with, in any state, given that something is told.
+    words
+        In how many sentences each word was found, if it was learned from sentences.
+    """
+
+    events: tuple[str, ...]
+    rates: tuple[float, ...]
+    bounds: tuple[float, ...]
+    words: Mapping[str, int] | None
+
+    @cached_property
+    def word_total(self) -> int:
+        """How many words were found in all."""
+        return sum((self.words or {}).values())
 
 
 STRAY = 0.05
