@@ -259,7 +259,7 @@ def _compared(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return table(["Comparison", "r", "Corpus", "Domains", "Difference", "p"], lines, texts=1)
+    return table(["Comparison", "r", "Corpus", "Domains", "Difference", "p"], lines, texts=3)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> str:
