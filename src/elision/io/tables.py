@@ -235,7 +235,8 @@ class Text:
     def rows(self) -> Iterator[tuple[int, list[str], str]]:
         """Go through the line of names and the rows: number of the line, cells, and as it stands.
 
-        Blank lines, and rows of nothing but delimiters, stand with the row after them.
+        Blank lines, and rows of nothing but delimiters, stand with the row after them; those at the
+        end of all with no cells.
 
         Raises
         ------
@@ -259,6 +260,8 @@ class Text:
                         raise InputError(problem, where=f"{self.name} line {reader.line_num}")
                     yield reader.line_num, row, "".join(taken)
                     taken.clear()
+            if taken:
+                yield reader.line_num, [], "".join(taken)
         except csv.Error as error:
             place = f"{self.name} line {reader.line_num}"
             raise InputError(f"not valid CSV: {error}", where=place) from None
@@ -287,11 +290,18 @@ class Text:
             )
         # A row with too few cells ends in nulls, like one whose last cells are empty.
         if found is None or found.columns != names or not names or found[names[-1]].null_count():
-            rows = [row for _, row, _ in self.rows()][1:]
+            rows = [row for _, row, _ in self.rows() if row][1:]
             return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
         return found.filter(~pl.all_horizontal(pl.all().is_null())).with_columns(
             pl.all().fill_null("")
         )
+
+    def named_frame(self) -> pl.DataFrame:
+        """Return the rows with the names of the columns; null for cells that are empty."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        frame = self.frame().select(pl.when(pl.all() != "").then(pl.all()))
+        return frame.rename(dict(zip(frame.columns, self.names, strict=True)))
 
     def place(self, row: int) -> str:
         """Return how messages call a row."""
@@ -383,6 +393,14 @@ def parquet_table(source: Source, *, beginning: bool = False) -> Table:
     )
 
 
+def parquet_frame(source: Source) -> pl.DataFrame:
+    """Return all of a Parquet file."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    with failures(source.name, "not valid Parquet"):
+        return pl.read_parquet(io.BytesIO(source.stream.read()))
+
+
 def is_of_lists(table: Table, roles: Roles) -> bool:
     """Whether a row is a narrative: its events are a list, in ``events`` or where it was said."""
     import polars as pl  # noqa: PLC0415 - slow to import
@@ -438,12 +456,12 @@ def frame_table(native: Any, name: str) -> Table:
 
     def column(number: int) -> pl.Series:
         with failures(f"{name}, column {shown(names[number])}"):
-            return _as_polars(frame[:, number])
+            return as_polars(frame[:, number])
 
     return Table(name, names, column, lambda row: f"{name} row index {row}", name)
 
 
-def _as_polars(series: Any) -> pl.Series:
+def as_polars(series: Any) -> pl.Series:
     """Return a column of any library as one of polars; of objects where it has no type for them."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
