@@ -230,7 +230,6 @@ CALLS = {
     "repair": el.repair,
     "EventExtractor": lambda narratives: el.EventExtractor(vectors=False).fit(narratives),
     "conform": lambda narratives: el.examples.doorbell().conform(narratives, samples=0),
-    "EventLog": el.EventLog.read,
 }
 
 

@@ -16,7 +16,6 @@ from elision.errors import ElisionError, FileFormatError, InputError, ScriptErro
 if TYPE_CHECKING:
     from elision import examples
     from elision._threads import get_threads, set_threads
-    from elision.eventlog import EventLog, Insertion, LogWriter
     from elision.io import read
     from elision.learn.baselines import (
         BidirectionalBigram,
@@ -51,11 +50,8 @@ else:
             "Converged": "learn.em",
             "Corpus": "values.corpus",
             "EventExtractor": "text.extract",
-            "EventLog": "eventlog",
             "Frequency": "learn.baselines",
-            "Insertion": "eventlog",
             "Library": "values.library",
-            "LogWriter": "eventlog",
             "LogisticGap": "learn.baselines",
             "NGram": "learn.baselines",
             "Narrative": "values.narrative",
@@ -91,13 +87,10 @@ __all__ = [
     "Corpus",
     "ElisionError",
     "EventExtractor",
-    "EventLog",
     "FileFormatError",
     "Frequency",
     "InputError",
-    "Insertion",
     "Library",
-    "LogWriter",
     "LogisticGap",
     "NGram",
     "Narrative",

@@ -16,8 +16,11 @@ import pyarrow.parquet as pq
 
 import elision as el
 from elision.errors import InputError
+from elision.logs.frames import with_rows
+from elision.logs.log import read_log
+from elision.logs.writing import write
 from fuzzing.spoiling import spoiled
-from fuzzing.targets import TARGETS, TOLD, Target, folder, target, used
+from fuzzing.targets import TARGETS, TOLD, Target, folder, put_in, target, used
 
 LIBRARIES = ("pandas", "polars", "lazy", "arrow")
 OPTIONS = ("case", "activity", "time", "domain", "time_format", "lifecycle")
@@ -134,9 +137,9 @@ def _take_frame(content):
     if frame is None:
         raise InputError("no table", where="document")
     corpus = used(el.read(frame, **made[2]))
-    log = el.EventLog.read(frame, **made[2])
+    log = read_log(frame, **made[2])
     assert len(log.cases) == len(corpus)
-    log.insert([el.Insertion(0, 0, "put in", 0.5)]).to_frame()
+    with_rows(log.frame(), log.columns, put_in(log), log.form)
     return corpus
 
 
@@ -162,6 +165,6 @@ def pd_table():
 @target("parquet", "bytes", _parquet)
 def _take_parquet(content):
     corpus = used(el.read(io.BytesIO(content), format="parquet"))
-    log = el.EventLog.read(io.BytesIO(content), format="parquet")
-    log.write(folder() / "log.parquet")
+    log = read_log(io.BytesIO(content), format="parquet")
+    write(log, (), folder() / "log.parquet")
     return corpus

@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import elision as el
-from elision.readers.wide import read_wide
+from elision.io.preview import read_wide
+from elision.logs.log import Insertion, read_log
+from elision.logs.writing import write
 from elision.text.hand import HandTypes
 from fuzzing.spoiling import spoiled
 
@@ -205,16 +207,20 @@ def _gzip(content):
     return used(el.read(io.BytesIO(content)))
 
 
+def put_in(log):
+    """An event at the beginning of the first case."""
+    case = log.cases[0]
+    one = Insertion(case.id, case.domain, 0, "put in", 0.5)
+    return log.placed([(0, one)] if case.events else [])
+
+
 def _log(name, kind, seeds, suffixes):
     @target(f"log-{name}", kind, seeds)
     def take(content):
-        log = el.EventLog.read(io.BytesIO(content), format=name)
-        repr(log)
-        place = el.Insertion(0, 0, "put in", 0.5)
-        more = log.insert([place]) if log.cases and log.corpus[0].events else log
+        log = read_log(io.BytesIO(content), format=name)
         for suffix in suffixes:
             try:
-                more.write(folder() / f"log{suffix}")
+                write(log, put_in(log), folder() / f"log{suffix}")
             except el.InputError as error:  # not every log can be written in every format
                 check_line(error)
         return log

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from elision import EventLog, Insertion, ScriptLearner
+from elision import ScriptLearner
 from elision.errors import InputError, shown
 from elision.io import read
 from elision.io.times import Form, find, given_form
@@ -279,12 +279,6 @@ class TestOutOfRange:
             Packer(["a"]).pack([[10**5000]])
         with pytest.raises(InputError, match=r"too long to show"):
             ScriptLearner(random_state=-(10**5000)).fit([["a"]])
-
-    def test_events_put_between_huge_times(self) -> None:
-        text = f"case,activity,time\n1,a,2.5\n1,b,{'9' * 400}\n"
-        log = EventLog.read(io.StringIO(text))
-        repaired = log.insert([Insertion(case=0, gap=1, event="x", probability=0.8)])
-        assert repaired.to_frame()["activity"].tolist() == ["a", "x", "b"]
 
     def test_an_index_out_of_range(self) -> None:
         broken = pa.DictionaryArray.from_arrays(pa.array([0, 5]), pa.array(["a"]), safe=False)

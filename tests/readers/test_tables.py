@@ -16,10 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elision.errors import InputError, ReadingWarning
-from elision.eventlog import Insertion
-from elision.eventlog.log import EventLog
 from elision.io import read
 from elision.io.preview import is_untimed
+from elision.logs.log import read_log
 from elision.values.narrative import Narrative
 from sources import CSV, EVENTS, FILES, TABLE, parquet, put
 
@@ -124,7 +123,7 @@ class TestTables:
         for path in (tmp_path / "log.parquet", put(tmp_path, "log.csv", frame.to_csv())):
             assert not is_untimed(path)
             assert not is_untimed(path, time="")
-            assert EventLog.read(path).corpus.events == EVENTS
+            assert read_log(path).traces == EVENTS
 
     @pytest.mark.parametrize(
         ("columns", "expected"),
@@ -162,7 +161,7 @@ class TestTables:
             with pytest.warns(ReadingWarning, match=said):
                 assert read(source).events == [("a",), ("b", "c")]
             with pytest.warns(ReadingWarning, match=said):
-                assert EventLog.read(source).corpus.events == [("a",), ("b", "c")]
+                assert read_log(source).traces == [("a",), ("b", "c")]
             assert read(source, lifecycle="all").events == [("a", "a"), ("b", "b", "c")]
 
     @pytest.mark.parametrize(
@@ -172,13 +171,6 @@ class TestTables:
         text = f"case,activity,{name}\n1,a,complete\n1,a,{second}\n"
         assert read(io.StringIO(text)).events == [("a", "a")]
 
-    def test_what_is_put_in_is_complete(self) -> None:
-        frame = pd.DataFrame(
-            {"case": [1, 1], "activity": ["a", "c"], "lifecycle": ["complete", "complete"]}
-        )
-        made = EventLog.read(frame).insert([Insertion(0, 1, "b", 0.9)])
-        assert made.to_frame()["lifecycle"].tolist() == ["complete"] * 3
-
     def test_many_events_of_one_time_are_told_of(self) -> None:
         """Dates without hours: of the events of a day the order of the rows is all there is."""
         rows = [(case, event, f"2024-05-{1 + case}") for case in range(5) for event in "abc"]
@@ -187,7 +179,7 @@ class TestTables:
         with pytest.warns(ReadingWarning, match=said):
             assert read(frame).events == [tuple("abc")] * 5
         with pytest.warns(ReadingWarning, match=said):
-            EventLog.read(frame)
+            read_log(frame)
         read(frame, time="")
         read(frame[1:])  # nine are too few to speak of
         hours = [(case, event, hour) for case in range(20) for hour, event in enumerate("abcdefg")]

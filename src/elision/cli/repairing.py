@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elision import eventlog, pipeline, repairing
+from elision import logs, pipeline, repairing
 from elision.cli.app import (
     AsJson,
     Dask,
@@ -18,7 +18,6 @@ from elision.cli.app import (
     check_place,
     load,
     note_order,
-    on_cluster,
     reads,
     typed,
 )
@@ -36,7 +35,7 @@ def repair(
     ],
     script: Annotated[
         Path | None,
-        typer.Option(help="Repair by this script, learned from a complete log; streamed."),
+        typer.Option(help="Repair by this script, learned from a complete log."),
     ] = None,
     omission: Annotated[
         list[str] | None,
@@ -53,6 +52,9 @@ def repair(
         bool, typer.Option("--most-probable", help="Put in what is missing more likely than not.")
     ] = False,
     seed: Seed = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Processes that work on it.", min=1)
+    ] = 1,
     dask: Dask = None,
     reading: Reading,
     as_json: AsJson = False,
@@ -70,14 +72,16 @@ def repair(
     check_place(output)
     check_not_source(output, log, "the log to repair is")
     check_not_source(output, script, "the script is")
-    eventlog.writing.format_of(output)
+    logs.writing.format_of(output)
     options: dict[str, Any] = {
         "omission": _rates(omission or []),
         "threshold": 0.5 if most_probable else threshold,
         "random_state": seed,
+        "jobs": jobs,
+        "dask": dask,
         **reading,
     }
-    with on_cluster(dask), pipeline.learning.progress_bar(err) as bar:
+    with pipeline.learning.progress_bar(err) as bar:
         task = bar.add_task(
             "repairing", total=None, states="domains" if script is None else "cases"
         )
@@ -87,7 +91,7 @@ def repair(
 
         options["observer"] = observe
         if script is not None:
-            report = repairing.repair_stream(log, output, script=load(script), **options)
+            report = repairing.repair_file(log, output, script=load(script), **options)
         else:
             found = repairing.repair(log, **options)
             found.write(output)

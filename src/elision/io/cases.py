@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from elision.errors import shown
 from elision.io.times import Form, ambiguous, find
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Lifecycle = Literal["complete", "all"]
+Known: TypeAlias = "tuple[Form | None, bool]"
 
 FINISHED = ("", "complete")
 """Transitions of events that count, in a log where any is complete, as do those that say none."""
@@ -89,6 +90,7 @@ def in_order(
     place: Callable[[int], str],
     where: str,
     lifecycle: str | None = None,
+    known: Known | None = None,
 ) -> Cases:
     """Return the cases of some rows.
 
@@ -105,6 +107,8 @@ def in_order(
         How they call all times.
     lifecycle
         The column that says which events are complete, if it is found by what stands in it.
+    known
+        How times are written, and whether any event is complete, in a log that these rows are of.
 
     Raises
     ------
@@ -116,8 +120,9 @@ def in_order(
     rows = rows.with_row_index("row")
     if "number" not in rows.columns:
         rows = rows.with_columns(number=pl.col("row").min().over("domain", "case"))
-    forms = _forms(rows["time"], reading, place)
-    ends = bool((rows["phase"].str.to_lowercase() == "complete").any())
+    form, ends = known or (None, False)
+    forms = _forms(rows["time"], reading, place, form)
+    ends |= bool((rows["phase"].str.to_lowercase() == "complete").any())
     counts = pl.col("phase").is_null() | pl.col("phase").str.to_lowercase().is_in(FINISHED)
     kept = pl.lit(True) if reading.lifecycle == "all" or not ends else counts
     rows = rows.with_columns(kept=kept & pl.col("activity").is_not_null()).drop("phase")
@@ -134,7 +139,7 @@ def in_order(
 
 
 def _forms(
-    times: pl.Series, reading: Reading, place: Callable[[int], str]
+    times: pl.Series, reading: Reading, place: Callable[[int], str], known: Form | None
 ) -> list[tuple[Form | None, pl.Series]]:
     """Return the forms that the times may have, with the moments in each."""
     import polars as pl  # noqa: PLC0415 - slow to import
@@ -146,6 +151,8 @@ def _forms(
         unit, zone = ("d", None) if dtype == pl.Date else (dtype.time_unit, dtype.time_zone)
         form = Form("ticks", unit=unit, zone=zone)
         return [(form, times.to_frame().select(form.moments(pl.col(times.name))).to_series())]
+    if known is not None:
+        return [(known, times.to_frame().select(known.moments(pl.col(times.name))).to_series())]
     return [*find(times, place, reading.time_format)]
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elision.errors import InputError, shown
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elision.io.cases import Reading
+    from elision.io.cases import Known, Reading
     from elision.io.columns import Roles
     from elision.io.source import Source
     from elision.values.corpus import Corpus
@@ -65,7 +66,7 @@ class Table:
         found = {name: self.column(self.names.index(name)) for name in some}
         return {name: one.head(FIRST_CELLS).to_list() for name, one in found.items()}
 
-    def cases(self, columns: Columns, reading: Reading) -> Cases:
+    def cases(self, columns: Columns, reading: Reading, known: Known | None = None) -> Cases:
         """Return the rows by cases.
 
         Raises
@@ -105,7 +106,9 @@ class Table:
         ).with_columns(pl.col("domain").fill_null(""))
         lifecycle = None if columns.lifecycle == LIFECYCLE_KEY else columns.lifecycle
         where = f"{self.name}, column {shown(columns.time)}"
-        return in_order(rows, reading, lambda row: place(row, columns.time), where, lifecycle)
+        return in_order(
+            rows, reading, lambda row: place(row, columns.time), where, lifecycle, known
+        )
 
 
 def _cell(column: Any, row: int) -> object:
@@ -218,7 +221,7 @@ class Text:
     Attributes
     ----------
     content
-        All of it, in UTF-8 without a byte order mark.
+        All of it, in UTF-8 without a byte order mark; or the file that has it.
     names
         Its columns.
     delimiter
@@ -227,10 +230,15 @@ class Text:
         How messages call it.
     """
 
-    content: bytes
+    content: bytes | Path
     names: list[str]
     delimiter: str
     name: str
+
+    def _lines(self) -> io.TextIOWrapper:
+        if isinstance(self.content, Path):
+            return self.content.open(encoding="utf-8-sig", newline="")
+        return io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
 
     def rows(self) -> Iterator[tuple[int, list[str], str]]:
         """Go through the line of names and the rows: number of the line, cells, and as it stands.
@@ -246,9 +254,10 @@ class Text:
         taken: list[str] = []
 
         def noted() -> Iterator[str]:
-            for line in io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline=""):
-                taken.append(line)
-                yield line
+            with self._lines() as lines:
+                for line in lines:
+                    taken.append(line)
+                    yield line
 
         # Strict: a quote that is never closed would otherwise swallow the rest of the file unseen.
         reader = csv.reader(noted(), delimiter=self.delimiter, strict=True)
@@ -268,9 +277,9 @@ class Text:
 
     def ragged(self) -> Iterator[list[str]]:
         """Go through the rows, of however many cells."""
-        lines = io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
         try:
-            yield from csv.reader(lines, delimiter=self.delimiter)
+            with self._lines() as lines:
+                yield from csv.reader(lines, delimiter=self.delimiter)
         except csv.Error as error:
             raise InputError(f"not valid CSV: {error}", where=self.name) from None
 

@@ -95,7 +95,7 @@ class XesLog:
         self.events: list[Element] = []
         self.number: list[int] = []
         self.encoding = "utf-8"
-        self._name, self._was_text = source.name, source.was_text
+        self._name, self.was_text = source.name, source.was_text
         self.keys = keys
         self._wanted = None if whole else frozenset(keys.used)
         self._path: list[str] = []
@@ -125,7 +125,7 @@ class XesLog:
             raise InputError(f"not valid XML: {error}", where=f"{self._name} line 1") from None
 
     def _declare(self, _version: str, encoding: str | None, _standalone: int) -> None:
-        if encoding is not None and not self._was_text:
+        if encoding is not None and not self.was_text:
             self.encoding = encoding
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

@@ -41,7 +41,8 @@ def with_rows(
     """Return a frame with rows put in and marked, each beside its neighbour.
 
     What is the same for the whole case is the neighbour's; event, time and marks are its own, and
-    the other columns are null there. The rows stay in their order, or come in the one that is given.
+    the other columns are null there. The rows stay in their order, or come in
+    the one that is given.
     """
     order = _order(range(len(native)) if rows is None else rows, placed)
     anchors = [one.anchor for one in placed]
@@ -117,7 +118,7 @@ def _marks_series(name: str, values: list[Any], rows: _Rows) -> pl.Series:
     if rows.ticks is not None and rows.is_timed(name):
         unit, zone = rows.ticks.unit, rows.ticks.zone
         ticks = pl.Series(name, values, dtype=pl.Int32 if unit == "d" else pl.Int64)
-        return ticks.cast(pl.Date if unit == "d" else pl.Datetime(unit, zone))  # type: ignore[arg-type]
+        return ticks.cast(pl.Date if unit == "d" else pl.Datetime(unit, zone))
     kinds = {INSERTED: pl.Boolean, PROBABILITY: pl.Float64, ALTERNATIVES: pl.String}
     if name in kinds:
         return pl.Series(name, values, dtype=kinds[name])
@@ -285,7 +286,9 @@ def in_polars(native: Any) -> pl.DataFrame:
         return native
     with failures("data frame"):
         frame: Any = nw.from_native(native)
-        made = [as_polars(frame[:, place]).alias(str(name)) for place, name in enumerate(frame.columns)]
+        made = [
+            as_polars(frame[:, place]).alias(str(name)) for place, name in enumerate(frame.columns)
+        ]
         return pl.DataFrame([_plain(one) for one in made])
 
 

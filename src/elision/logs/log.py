@@ -130,9 +130,7 @@ class Placed(NamedTuple):
         alternatives = {event: round(float(p), DIGITS) for event, p in self.insertion.alternatives}
         text = msgspec.json.encode(alternatives).decode() if alternatives else None
         probability = round(float(self.insertion.probability), DIGITS)
-        return dict(
-            zip(MARKS, (True, probability, text, self.earliest, self.latest), strict=True)
-        )
+        return dict(zip(MARKS, (True, probability, text, self.earliest, self.latest), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,7 @@ class Log:
     names: list[Any]
     columns: Columns
     cases: list[Case]
-    times: Sequence[object]
+    times: Sequence[object] | dict[int, object]
     form: Form | None
     content: bytes = field(default=b"", repr=False)
 
@@ -251,7 +249,7 @@ def read_log(source: Any, **options: Any) -> Log:
     elif isinstance(source, str | os.PathLike) or is_readable(source):
         with opened(source, encoding) as file:
             name = file.name
-            log = _file_log(file, kind or guessed(file, roles), roles, reading, options)
+            log = _file_log(file, kind or guessed(file, roles), roles, reading)
     else:
         name = type(source).__name__
         plain = {name: value for name, value in options.items() if name != "time"}
@@ -277,9 +275,7 @@ def parsed(options: dict[str, Any]) -> tuple[Roles, Reading, str, Any]:
     return roles, reading, options.get("encoding", "utf-8"), given["format"]
 
 
-def _file_log(
-    file: Source, kind: Any, roles: Roles, reading: Reading, options: dict[str, Any]
-) -> Log:
+def _file_log(file: Source, kind: Any, roles: Roles, reading: Reading) -> Log:
     if kind == "parquet":
         frame = parquet_frame(file)
         return _table_log(frame_table(frame, file.name), frame, roles, reading)
@@ -347,7 +343,7 @@ def narratives_log(corpus: Corpus, time: str | None, reading: Reading) -> Log:
 
 
 def narratives_frame(corpus: Sequence[Narrative]) -> tuple[pl.DataFrame, frozenset[str]]:
-    """Return narratives as a table, a row an event, and the fields that say something of each event.
+    """Return narratives as a table, a row an event; and the fields that have a value an event.
 
     Fields of another length stand in columns that begin with case:, the same in all rows.
     """
@@ -364,9 +360,7 @@ def narratives_frame(corpus: Sequence[Narrative]) -> tuple[pl.DataFrame, frozens
         made[DOMAIN] = [one.domain for one in corpus for _ in range(one.length)]
     made[ACTIVITY] = [event for told in events for event in told]
     if any(one.steps is not None for one in corpus):
-        made[STEP] = [
-            step for one in corpus for step in (one.steps or [None] * one.length)
-        ]
+        made[STEP] = [step for one in corpus for step in (one.steps or [None] * one.length)]
     for name, parallel in fits.items():
         if parallel:
             made[name] = [

@@ -1,4 +1,4 @@
-"""Repaired logs in files: what came in the same format stays byte for byte, with more in between."""
+"""Repaired logs in files: what came in the same format stays as it was, with more in between."""
 
 from __future__ import annotations
 
@@ -18,11 +18,20 @@ import msgspec
 
 from elision._files import atomic_file, shown_path
 from elision.errors import InputError, shown
+from elision.io.cases import Reading
 from elision.io.columns import LIFECYCLE_KEY
 from elision.io.tables import Text, failures
 from elision.io.xes import CASE_PREFIX, CONCEPT, MOMENT, Attribute, XesLog
 from elision.logs.frames import in_polars, with_rows
-from elision.logs.log import ALTERNATIVES, EARLIEST, INSERTED, LATEST, MARKS, text_of_value
+from elision.logs.log import (
+    ALTERNATIVES,
+    EARLIEST,
+    INSERTED,
+    LATEST,
+    MARKS,
+    narratives_log,
+    text_of_value,
+)
 from elision.values.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -84,10 +93,19 @@ def write(log: Log, placed: Sequence[Placed], path: str | os.PathLike[str]) -> N
         elif kind == "jsonl":
             file.writelines(json_lines(log, placed))
         else:
-            by_case = [row for case in log.cases for row in case.all_rows] if kind == "xes" else None
-            made = with_rows(log.frame(), log.columns, placed, log.form, by_case)
+            ordered = [row for case in log.cases for row in case.all_rows]
+            rows = ordered if kind == "xes" else None
+            made = with_rows(log.frame(), log.columns, placed, log.form, rows)
             with failures(shown_path(path), "cannot be written"):
                 _write_frame(in_polars(made), file, kind, path, log, placed)
+
+
+def write_narratives(corpus: Corpus, path: str | os.PathLike[str], kind: str) -> None:
+    """Write narratives as a log in CSV, Parquet or XES, a row an event."""
+    log = narratives_log(corpus, "", Reading())
+    packed = kind != "parquet"
+    with opened_to_write(path, packed=packed) as file, failures(shown_path(path)):
+        _write_frame(log.frame(), file, kind, path, log, ())
 
 
 @contextmanager
@@ -137,7 +155,7 @@ def _write_frame(
 def csv_lines(text: Text, log: Log, placed: Sequence[Placed]) -> Iterator[str]:
     """Go through a table in text: its lines as they stand, and those that are put in."""
     rows = text.rows()
-    _, names, header = next(rows)
+    _, _, header = next(rows)
     added = [mark for mark in MARKS if mark not in log.names]
     end = "\r\n" if header.endswith("\r\n") else "\n"
     mark = text.delimiter
@@ -239,9 +257,7 @@ class _Bytes:
         return text[len(text.rstrip()) :]
 
 
-def _element(
-    log: Log, one: Placed, tag: str, like: Mapping[str, Attribute], indent: str
-) -> str:
+def _element(log: Log, one: Placed, tag: str, like: Mapping[str, Attribute], indent: str) -> str:
     columns, prefix = log.columns, tag.removesuffix("event")
     found = {columns.activity: Attribute("string", one.insertion.event)}
     if columns.time is not None and one.time is not None:
@@ -271,7 +287,9 @@ def _typed(value: object) -> Attribute:
 def _attribute(key: str, one: Attribute, prefix: str = "") -> str:
     value = escape(one.value, {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
     if not value.isprintable():  # XML does not have other control characters
-        value = "".join(letter for letter in value if letter >= " " and letter not in "\ufffe\uffff")
+        value = "".join(
+            letter for letter in value if letter >= " " and letter not in "\ufffe\uffff"
+        )
     return f'<{prefix}{one.type} key={quoteattr(key)} value="{value}"/>'
 
 
@@ -298,11 +316,13 @@ def xes_traces(frame: pl.DataFrame, log: Log, placed: Sequence[Placed]) -> Itera
                 marks = key in MARKS and not row.get(INSERTED)
                 if value is None or key in skipped or marks:
                     continue
-                name = {columns.activity: CONCEPT}.get(key, key)
-                if name == key and key in (CONCEPT, MOMENT) and key != columns.time:
+                name = key
+                if key == columns.activity:
+                    name = CONCEPT
+                elif key == columns.time:
+                    name = MOMENT if isinstance(value, date) else key
+                elif key in (CONCEPT, MOMENT):
                     name = f"original:{key}"
-                if key == columns.time and isinstance(value, date):
-                    name = MOMENT
                 lines.append(f"      {_attribute(name, _typed(value))}")
             lines.append("    </event>")
         yield "\n".join([*lines, "  </trace>", ""])

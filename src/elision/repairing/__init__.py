@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
-    from elision.repairing.repaired import Repaired, Report, repair, repair_stream
+    from elision.repairing.large import repair_file
+    from elision.repairing.repaired import Repaired, Report, repair
     from elision.repairing.repairer import Missing, Repairer
 else:
     __getattr__ = door(
@@ -18,8 +19,8 @@ else:
             "Repairer": "repairer",
             "Report": "repaired",
             "repair": "repaired",
-            "repair_stream": "repaired",
+            "repair_file": "large",
         },
     )
 
-__all__ = ["Missing", "Repaired", "Repairer", "Report", "repair", "repair_stream"]
+__all__ = ["Missing", "Repaired", "Repairer", "Report", "repair", "repair_file"]

@@ -6,15 +6,16 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from elision._parallel import parallel
 from elision.errors import InputError, counted
-from elision.eventlog import EventLog, Insertion, LogWriter
+from elision.logs.frames import converted, with_rows
+from elision.logs.log import Insertion, Log, Placed, read_log
+from elision.logs.writing import write
 from elision.repairing.omission import OFTEN
-from elision.repairing.repairer import MOST_CASES, UNSURE, Answer, Repairer, check_names, is_whole
-from elision.scale.engine import LOCAL, current
+from elision.repairing.repairer import UNSURE, Answer, Repairer, check_names
 
 if TYPE_CHECKING:
     import os
@@ -37,9 +38,6 @@ PERHAPS = (
     "Lacking where the rest of a case speaks for it, but perhaps not always done, so hardly put in:"
 )
 DONE = "If such a step is always done, and left out, say how often:"
-
-AT_ONCE = 32
-"""Pieces of a streamed log that are on a cluster at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,22 +278,53 @@ class Repaired:
 
     Attributes
     ----------
-    log
-        The log, with what was put in: `EventLog.to_frame` and its ``to_...`` hand it back.
     report
         How much was put in, of which events, into which variants.
+    insertions
+        What was put in and where, by case and place.
     """
 
-    log: EventLog
     report: Report = field(repr=False)
+    insertions: tuple[Insertion, ...] = field(repr=False)
+    _log: Log = field(repr=False)
+    _placed: tuple[Placed, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        put_in = counted(len(self.insertions), "event")
+        return f"<Repaired: {put_in} put into {self.report.repaired} of {self.report.cases} cases>"
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return the repaired log as a data frame, of the kind it came as unless named."""
-        return self.log.to_frame(backend)
+        """Return the repaired log as a data frame.
+
+        Rows, columns and their types are those that came, in the order in which they came;
+        inserted rows stand beside their neighbours, are marked, and have the case, the event and
+        a time. Whole numbers and truth values of pandas become its types that can hold nulls.
+
+        Parameters
+        ----------
+        backend
+            "pandas", "polars" or "pyarrow"; by default as the log came, polars for files.
+
+        Raises
+        ------
+        InputError
+            If that library is not installed.
+        """
+        log = self._log
+        return converted(with_rows(log.frame(), log.columns, self._placed, log.form), backend)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the repaired log to a file, by its suffix."""
-        self.log.write(path)
+        """Write the repaired log as CSV, Parquet, XES or JSONL, as the suffix says.
+
+        The file appears whole or not at all. A log that came in the same format keeps what it
+        had: lines of CSV and bytes of XES stay as they were, with more in between.
+
+        Raises
+        ------
+        InputError
+            Where the place cannot be written, or a value not in this format.
+        """
+        write(self._log, self._placed, path)
 
 
 def repair(
@@ -306,6 +335,8 @@ def repair(
     threshold: float | None = None,
     random_state: int = 0,
     observer: Observer | None = None,
+    jobs: int = 1,
+    dask: Any = None,
     **options: Any,
 ) -> Repaired:
     r"""Put back into an event log what was done and not recorded.
@@ -313,7 +344,7 @@ def repair(
     Parameters
     ----------
     source
-        A pandas, polars or pyarrow frame, a file, or an `EventLog`; read as `elision.read` does,
+        A pandas, polars or pyarrow frame, a file, or lists of events; read as `elision.read` does,
         with the same ``options``. All rows and columns stay as they are.
     script
         A script learned elsewhere, from a log that is complete; unless given, it is learned from
@@ -326,6 +357,8 @@ def repair(
         right and wrong insertions are balanced.
     observer
         Hears of each domain that got done: 1, and how many domains there are.
+    jobs, dask
+        Processes, or a Dask cluster, that domains are spread over.
 
     Examples
     --------
@@ -338,110 +371,72 @@ def repair(
     '0.20'
     >>> repaired.report.cases, repaired.report.inserted
     (495, 290)
-    >>> repaired.to_frame()["concept:name"].value_counts().to_dict()
-    {'ask': 495, 'check': 495, 'pay': 495}
+    >>> repaired.insertions[0].event, repaired.insertions[0].gap
+    ('check', 1)
+    >>> sorted(repaired.to_frame("pandas")["concept:name"].value_counts().items())
+    [('ask', 495), ('check', 495), ('pay', 495)]
     """
-    log = source if isinstance(source, EventLog) else EventLog.read(source, **options)
-    traces = [case.events for case in log.cases]
+    log = read_log(source, **options)
+    traces = log.traces
     if not any(traces):
         raise InputError("no case has an event: there is nothing to repair")
     domains: defaultdict[str, list[int]] = defaultdict(list)
     for number, case in enumerate(log.cases):
-        domains["" if script is not None else case.domain or ""].append(number)
+        domains["" if script is not None else case.domain].append(number)
     answers = [Answer([]) for _ in traces]
     by = [0] * len(traces)
     repairers: list[Repairer] = []
     chosen = [numbers for numbers in domains.values() if any(traces[k] for k in numbers)]
-    own = [[traces[number] for number in numbers] for numbers in chosen]
     every = {event for trace in traces for event in trace} if script is None else script.events
     check_names(omission, every)
-    wanted = _Wanted(script, omission, threshold, random_state)
-    engine = current() if len(own) > 1 else LOCAL
-    heard = None if observer is None else partial(observer, 1, len(own))
-    for numbers, (repairer, here) in zip(
-        chosen, engine.map(_repaired, own, shared=wanted, heard=heard), strict=True
-    ):
-        for number, found in zip(numbers, here, strict=True):
-            answers[number], by[number] = found, len(repairers)
+    own = (
+        _Work([traces[number] for number in numbers], script, omission, threshold, random_state)
+        for numbers in chosen
+    )
+    several = len(chosen) > 1
+    done = parallel(
+        _repaired, own, jobs=jobs if several else 1, dask=dask if several else None, ordered=True
+    )
+    for which, (repairer, here) in done:
+        for number, found in zip(chosen[which], here, strict=True):
+            answers[number], by[number] = found, which
         repairers.append(repairer)
+        if observer is not None:
+            observer(1, len(chosen))
     tally = Tally()
     tally.add(traces, answers, by)
-    return Repaired(log.insert(_insertions(answers)), tally.report(repairers, threshold))
+    put_in = insertions_of(log, answers)
+    report = tally.report(repairers, threshold)
+    return Repaired(report, tuple(one for _, one in put_in), log, tuple(log.placed(put_in)))
 
 
-class _Wanted(NamedTuple):
-    """How the traces of a domain are repaired."""
+class _Work(NamedTuple):
+    """The traces of a domain, and how they are repaired."""
 
+    traces: list[tuple[str, ...]]
     script: Script | None
     omission: Rates | None
     threshold: float | None
     random_state: int
 
 
-def _repaired(traces: Sequence[Sequence[str]], wanted: _Wanted) -> tuple[Repairer, list[Answer]]:
+def _repaired(work: _Work) -> tuple[Repairer, list[Answer]]:
     """What is missing from the traces of one domain, by a repairer of their own."""
-    omission = wanted.omission
-    if wanted.script is None and isinstance(omission, Mapping):  # other domains have other events
+    traces, omission, seed = work.traces, work.omission, work.random_state
+    if work.script is None and isinstance(omission, Mapping):  # other domains have other events
         here = {None, *(event for trace in traces for event in trace)}
         omission = {event: rate for event, rate in omission.items() if event in here}
-    repairer = _made(wanted.script, traces, omission, wanted.random_state)
-    return repairer, repairer.answers(traces, threshold=wanted.threshold)
+    if work.script is None:
+        repairer = Repairer.learn(traces, omission=omission, random_state=seed)
+    else:
+        repairer = Repairer.of_script(work.script, traces, omission=omission, random_state=seed)
+    return repairer, repairer.answers(traces, threshold=work.threshold)
 
 
-def repair_stream(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    *,
-    script: Script,
-    omission: Rates | None = None,
-    threshold: float | None = None,
-    random_state: int = 0,
-    observer: Observer | None = None,
-    **options: Any,
-) -> Report:
-    """Repair a file by a script learned elsewhere, piece by piece, into another file.
-
-    The log may be larger than memory; the rows of a case stand together in it. Unless ``omission``
-    is given it is estimated from the first cases. ``observer`` hears of cases that got done.
-    """
-    first: list[tuple[str, ...]] = []
-    if not is_whole(omission):
-        pieces = EventLog.stream(source, **options)
-        first = list(islice((case.events for piece in pieces for case in piece.cases), MOST_CASES))
-    repairer = _made(script, first, omission, random_state)
-    tally = Tally()
-    with LogWriter(target) as writer:
-        pieces = EventLog.stream(source, **options)
-        while some := list(islice(pieces, AT_ONCE if current().remote else 1)):
-            told = [[case.events for case in piece.cases] for piece in some]
-            found = current().map(_answers, told, shared=(repairer, threshold))
-            for piece, traces, answers in zip(some, told, found, strict=True):
-                tally.add(traces, answers)
-                writer.write(piece.insert(_insertions(answers)))
-                if observer is not None:
-                    observer(len(traces), None)
-    return tally.report([repairer], threshold)
-
-
-def _answers(traces: Sequence[Sequence[str]], by: tuple[Repairer, float | None]) -> list[Answer]:
-    repairer, threshold = by
-    return repairer.answers(traces, threshold=threshold)
-
-
-def _made(
-    script: Script | None,
-    traces: Sequence[Sequence[str]],
-    omission: Rates | None,
-    random_state: int,
-) -> Repairer:
-    if script is None:
-        return Repairer.learn(traces, omission=omission, random_state=random_state)
-    return Repairer.of_script(script, traces, omission=omission, random_state=random_state)
-
-
-def _insertions(answers: Iterable[Answer]) -> list[Insertion]:
+def insertions_of(log: Log, answers: Iterable[Answer]) -> list[tuple[int, Insertion]]:
+    """Return what goes into a log, with the numbers of the cases."""
     return [
-        Insertion(case, one.gap, one.event, one.probability, one.alternatives)
-        for case, found in enumerate(answers)
+        (number, Insertion(case.id, case.domain, *one))
+        for number, (case, found) in enumerate(zip(log.cases, answers, strict=True))
         for one in found.missing
     ]

@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex, overload
 import msgspec
 import numpy as np
 
-from elision import eventlog
+from elision import logs
 from elision._backends import is_frame
 from elision._files import write_atomically
 from elision.errors import InputError, counted, relocated, shown
@@ -340,22 +340,19 @@ class Corpus(Sequence[Narrative]):
         0                 0  doorbell         hear
         1                 0  doorbell         open
         """
-        return self._log().to_frame(backend)
+        return logs.frames.converted(logs.log.narratives_frame(self)[0], backend)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write an event log as CSV, with the columns of `to_frame`; whole or not at all."""
-        self._log().to_csv(path)
+        logs.writing.write_narratives(self, path, "csv")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write an event log as Parquet, with the columns of `to_frame`; whole or not at all."""
-        self._log().to_parquet(path)
+        logs.writing.write_narratives(self, path, "parquet")
 
     def to_xes(self, path: str | os.PathLike[str]) -> None:
         """Write an event log as XES, a trace a narrative; whole or not at all."""
-        self._log().to_xes(path)
-
-    def _log(self) -> eventlog.EventLog:
-        return eventlog.EventLog.read(self)
+        logs.writing.write_narratives(self, path, "xes")
 
 
 def _regular(path: str | os.PathLike[str]) -> Path:
