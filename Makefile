@@ -72,7 +72,7 @@ docs: $(VENV)/.installed-docs
 # The core of the tests with the lowest versions of all dependencies that pyproject.toml allows. Old
 # libraries warn of each other, so warnings are no errors here; compiled code has a cache of its own.
 LOWEST := build/lowest
-LOWEST_TESTS ?= $(addprefix tests/, readers eventlog ask/test_frames.py values files/test_script*.py \
+LOWEST_TESTS ?= $(addprefix tests/, io logs ask/test_frames.py values files/test_script*.py \
 	show/test_drawing.py show/test_exports.py text/test_extract.py cli/test_learn.py cli/test_sentences.py \
 	kernels/test_lattice.py ask/test_identify.py learn/test_em.py ask/test_follow.py serve/test_api.py)
 

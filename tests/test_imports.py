@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 LINTER = Path(sys.executable).with_name("lint-imports")
 
 PLANTED = {
-    "readers/plain.py": ("from elision.values.script import Script", "know no models"),
+    "io/plain.py": ("from elision.values.script import Script", "know no models"),
     "kernels/passes.py": ("from elision.errors import InputError", "nothing but kernels"),
     "lattice.py": ("from elision.values.script import Script", "those below"),
     "learn/em.py": (

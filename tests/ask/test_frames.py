@@ -12,7 +12,7 @@ import pytest
 
 import elision as el
 from elision.errors import InputError
-from elision.readers import read
+from elision.io import read
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
 

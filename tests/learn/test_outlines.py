@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_outlines as naive
-from elision import readers
+from elision import io
 from elision.learn import outline as learning
 from elision.learn.outline import learn_outline, same_beginnings
 from elision.values.outline import steps_told
@@ -290,7 +290,7 @@ def branched(branches, rng, omitted=0.0, count=150):
 
 def own_tellings(domain):
     """The events of tellings that come with the package."""
-    corpus = readers.read(str(files("elision") / "data" / "tellings.jsonl"))
+    corpus = io.read(str(files("elision") / "data" / "tellings.jsonl"))
     return corpus.domain(domain).events
 
 

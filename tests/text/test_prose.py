@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import elision as el
-from elision.readers import read
+from elision.io import read
 from elision.text.hand import HandTypes, write_types
 from elision.text.prose import happenings, is_prose, said, sentences_of, tells_an_event
 

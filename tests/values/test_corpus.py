@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elision.errors import InputError
-from elision.readers import read
+from elision.io import read
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from elision import ask, readers
+from elision import ask, io
 from elision._backends import is_frame
 from elision.ask.engine.checks import MOST_CELLS
 from elision.errors import InputError, counted, relocated, shown
@@ -116,7 +116,7 @@ def several(narratives: object) -> list[Any]:
             "one narrative came, expected a list of narratives", hint="put it into a list"
         )
     if is_frame(narratives):
-        return list(readers.read(narratives))  # type: ignore[arg-type]  # it is a frame
+        return list(io.read(narratives))  # type: ignore[arg-type]  # it is a frame
     unordered = isinstance(narratives, str | bytes | Mapping | AbstractSet)
     if unordered or not isinstance(narratives, Iterable):
         raise InputError(f"{short(narratives)} came, expected a list of narratives")

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 import elision as el
-from elision import ask, files, readers, scale
+from elision import ask, files, io, scale
 from elision._files import shown_path
 from elision.errors import InputError, ReadingWarning
 from elision.terminal import err, out, print_json, printable, say
@@ -320,7 +320,7 @@ def note_order(source: str, reading: dict[str, Any]) -> None:
     """Say that a table that was read has no column of times, if that is so."""
     asked = {name: reading.get(name) for name in ("format", "case", "activity", "time", "domain")}
     encoding = reading.get("encoding") or "utf-8"
-    if source != "-" and readers.preview.is_untimed(source, encoding=encoding, **asked):
+    if source != "-" and io.preview.is_untimed(source, encoding=encoding, **asked):
         err.print(
             "no time column found: events of a case are taken in the order of the rows"
             " (--time NAME names it, --time '' says that there is none)",

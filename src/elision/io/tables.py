@@ -402,6 +402,15 @@ def parquet_table(source: Source, *, beginning: bool = False) -> Table:
     )
 
 
+def parquet_rows(source: Source) -> int:
+    """Return how many rows a Parquet file says that it has."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    with failures(source.name, "not valid Parquet"):
+        frame = pl.scan_parquet(io.BytesIO(source.stream.read())).select(pl.len()).collect()
+    return int(frame.item())
+
+
 def parquet_frame(source: Source) -> pl.DataFrame:
     """Return all of a Parquet file."""
     import polars as pl  # noqa: PLC0415 - slow to import
@@ -438,8 +447,8 @@ def failures(where: str, problem: str = "cannot be read") -> Iterator[None]:
         raise InputError(f"{problem}: {said}", where=where) from None
 
 
-def frame_table(native: Any, name: str) -> Table:
-    """Return a frame of pandas, polars or pyarrow, eager or lazy.
+def collected(native: Any, name: str) -> Any:
+    """Return a frame of pandas, polars or pyarrow, eager or lazy, as narwhals has it.
 
     Raises
     ------
@@ -460,7 +469,19 @@ def frame_table(native: Any, name: str) -> Table:
     except nw.exceptions.NarwhalsError as error:
         raise InputError(one_line(error), where=name) from None
     with failures(name):
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
+def frame_table(native: Any, name: str) -> Table:
+    """Return a frame of pandas, polars or pyarrow, eager or lazy, as a table.
+
+    Raises
+    ------
+    InputError
+        Where it is none.
+    """
+    frame = collected(native, name)
+    with failures(name):
         names = [*frame.columns]
 
     def column(number: int) -> pl.Series:

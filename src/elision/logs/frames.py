@@ -129,8 +129,6 @@ def _marks_series(name: str, values: list[Any], rows: _Rows) -> pl.Series:
 def _polars(native: Any, rows: _Rows) -> Any:
     import polars as pl  # noqa: PLC0415 - the frame is of it
 
-    if isinstance(native, pl.LazyFrame):
-        native = native.collect()
     block = native[rows.anchors]
     made = []
     for name, dtype in native.schema.items():

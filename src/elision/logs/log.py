@@ -17,7 +17,7 @@ from elision.io.columns import Columns, time_of
 from elision.io.formats import FORMATS, guessed
 from elision.io.reading import check_options, read
 from elision.io.source import is_readable, opened
-from elision.io.tables import Text, frame_table, parquet_frame, text_of
+from elision.io.tables import Text, collected, frame_table, parquet_frame, text_of
 from elision.io.xes import CASE_PREFIX, XesLog, keys_of
 from elision.values.corpus import Corpus
 
@@ -245,7 +245,8 @@ def read_log(source: Any, **options: Any) -> Log:
     roles, reading, encoding, kind = parsed(options)
     if is_frame(source):
         name = "data frame"
-        log = _table_log(frame_table(source, name), source, roles, reading)
+        frame = collected(source, name).to_native()
+        log = _table_log(frame_table(frame, name), frame, roles, reading)
     elif isinstance(source, str | os.PathLike) or is_readable(source):
         with opened(source, encoding) as file:
             name = file.name

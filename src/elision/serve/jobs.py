@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elision import files
 from elision.errors import InputError
-from elision.readers import read
+from elision.io import read
 from elision.serve import messages
 from elision.serve.shelf import title_of
 from elision.serve.tellings import Tellings

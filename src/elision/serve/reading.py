@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 from elision import files
 from elision.errors import InputError
 from elision.files.library import claims_to_be_script
-from elision.readers import read
-from elision.readers.columns import likely
-from elision.readers.preview import preview
-from elision.readers.source import opened
-from elision.readers.table import parquet_file
-from elision.readers.wide import WIDE, looks_wide, read_wide
+from elision.io import read
+from elision.io.columns import likely
+from elision.io.preview import WIDE, looks_wide, preview, read_wide
+from elision.io.source import opened
+from elision.io.tables import parquet_rows
 from elision.serve.messages import Choices, Columns, Domain, Looked
 from elision.values.corpus import Corpus
 
@@ -219,7 +218,7 @@ def _check_rows(source: Path, name: str) -> None:
         if file.read(len(PARQUET)) != PARQUET:
             return
     with opened(source, "utf-8") as packed:
-        rows = _in_words_of(source, name, lambda: parquet_file(packed).metadata.num_rows)
+        rows = _in_words_of(source, name, lambda: parquet_rows(packed))
     if rows > MOST_ROWS:
         hint = "learn from it with `elision learn`"
         raise InputError(f"{rows} rows, expected at most {MOST_ROWS}", where=name, hint=hint)

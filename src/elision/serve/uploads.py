@@ -15,9 +15,9 @@ import msgspec
 
 from elision import files
 from elision.errors import InputError
-from elision.readers import read
-from elision.readers.formats import SUFFIXES
-from elision.readers.source import GZIP
+from elision.io import read
+from elision.io.formats import SUFFIXES
+from elision.io.source import GZIP
 from elision.serve.messages import Choices, Looked
 from elision.serve.worker import Plan, answer
 

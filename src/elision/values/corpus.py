@@ -289,7 +289,7 @@ class Corpus(Sequence[Narrative]):
         Examples
         --------
         >>> import tempfile
-        >>> from elision.readers import read
+        >>> from elision.io import read
         >>> corpus = Corpus.of([["hear", "open"]], domain="doorbell")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     corpus.to_jsonl(f"{folder}/stories.jsonl")
