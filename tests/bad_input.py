@@ -84,13 +84,7 @@ FILES = [
     Row("narratives without events", (*LEARNING, "score --log", "compare --on"), DONE),
     Row(
         "narratives without events",
-        ("repair --script",),
-        REFUSED,
-        "neither traces nor how much is left out of them is known (pass --omission, a number",
-    ),
-    Row(
-        "narratives without events",
-        ("repair",),
+        REPAIRING,
         REFUSED,
         "no case has an event: there is nothing to",
     ),

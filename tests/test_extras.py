@@ -50,8 +50,6 @@ def without(monkeypatch, extra):
         ("cluster", ("learn", "tellings.jsonl", "-o", "a.json", "--dask", "tcp://127.0.0.1:1")),
         ("cluster", ("repair", "log.csv", "-o", "a.csv", "--dask", "tcp://127.0.0.1:1")),
         ("files", ("pack", "log.parquet", "-o", "packed")),
-        ("files", ("repair", "log.parquet", "-o", "a.csv")),
-        ("files", ("repair", "log.csv", "-o", "a.parquet")),
     ],
     ids=lambda one: one if isinstance(one, str) else f"{one[0]} {one[1].rpartition('.')[2]}",
 )

@@ -53,7 +53,7 @@ def repair(
     ] = False,
     seed: Seed = 0,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Processes that work on it.", min=1)
+        int, typer.Option("--jobs", "-j", help="Processes that work on it.", min=1, max=1000)
     ] = 1,
     dask: Dask = None,
     reading: Reading,

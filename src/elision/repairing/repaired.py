@@ -393,10 +393,7 @@ def repair(
         _Work([traces[number] for number in numbers], script, omission, threshold, random_state)
         for numbers in chosen
     )
-    several = len(chosen) > 1
-    done = parallel(
-        _repaired, own, jobs=jobs if several else 1, dask=dask if several else None, ordered=True
-    )
+    done = parallel(_repaired, own, jobs=min(jobs, len(chosen)), dask=dask, ordered=True)
     for which, (repairer, here) in done:
         for number, found in zip(chosen[which], here, strict=True):
             answers[number], by[number] = found, which
