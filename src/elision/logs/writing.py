@@ -97,15 +97,17 @@ def write(log: Log, placed: Sequence[Placed], path: str | os.PathLike[str]) -> N
             rows = ordered if kind == "xes" else None
             made = with_rows(log.frame(), log.columns, placed, log.form, rows)
             with failures(shown_path(path), "cannot be written"):
-                _write_frame(in_polars(made), file, kind, path, log, placed)
+                content = _content(in_polars(made), kind, path, log, placed)
+            file.write(content)
 
 
 def write_narratives(corpus: Corpus, path: str | os.PathLike[str], kind: str) -> None:
     """Write narratives as a log in CSV, Parquet or XES, a row an event."""
     log = narratives_log(corpus, "", Reading())
-    packed = kind != "parquet"
-    with opened_to_write(path, packed=packed) as file, failures(shown_path(path)):
-        _write_frame(log.frame(), file, kind, path, log, ())
+    with failures(shown_path(path), "cannot be written"):
+        content = _content(log.frame(), kind, path, log, ())
+    with opened_to_write(path, packed=kind != "parquet") as file:
+        file.write(content)
 
 
 @contextmanager
@@ -120,25 +122,22 @@ def opened_to_write(path: str | os.PathLike[str], *, packed: bool = True) -> Ite
         yield file
 
 
-def _write_frame(
+def _content(
     frame: pl.DataFrame,
-    file: BinaryIO,
     kind: str,
     path: str | os.PathLike[str],
     log: Log,
     placed: Sequence[Placed],
-) -> None:
-    """Write a frame as CSV, Parquet or XES."""
+) -> bytes:
+    """Return a frame as a file of CSV, Parquet or XES."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
     if kind == "parquet":
-        frame.write_parquet(file)
-    elif kind == "xes":
-        file.write(HEAD.encode())
-        file.writelines(
-            one.encode("utf-8", "surrogatepass") for one in xes_traces(frame, log, placed)
-        )
-        file.write(b"</log>\n")
+        made = io.BytesIO()
+        frame.write_parquet(made)
+        return made.getvalue()
+    if kind == "xes":
+        text = "".join([HEAD, *xes_traces(frame, log, placed), "</log>\n"])
     else:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
         frame = frame.with_columns(
@@ -146,7 +145,8 @@ def _write_frame(
             for name in nested
         )
         name = os.fspath(path).lower().removesuffix(".gz")
-        frame.write_csv(file, separator="\t" if name.endswith((".tsv", ".tab")) else ",")
+        text = frame.write_csv(separator="\t" if name.endswith((".tsv", ".tab")) else ",")
+    return text.encode("utf-8", "surrogatepass")
 
 
 # ---- CSV

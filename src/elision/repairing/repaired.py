@@ -372,7 +372,7 @@ def repair(
     >>> repaired.report.cases, repaired.report.inserted
     (495, 290)
     >>> repaired.insertions[0].event, repaired.insertions[0].gap
-    ('check', 1)
+    ('ask', 0)
     >>> sorted(repaired.to_frame("pandas")["concept:name"].value_counts().items())
     [('ask', 495), ('check', 495), ('pay', 495)]
     """
