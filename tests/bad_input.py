@@ -27,7 +27,6 @@ class Row(NamedTuple):
 READING = {
     "learn": ("learn", "FILE", "-o", "out.json"),
     "learn --method approx": ("learn", "FILE", "-o", "out.json", "--method", "approx"),
-    "pack": ("pack", "FILE", "-o", "packed"),
     "events": ("events", "FILE", "-o", "events.jsonl"),
     "repair": ("repair", "FILE", "-o", "repaired.jsonl"),
     "repair --script": ("repair", "FILE", "-o", "repaired.jsonl", "--script", "script.json"),
@@ -36,7 +35,7 @@ READING = {
     "bench": ("bench", "FILE", "--methods", "Frequency", "--min-narratives", "5", "--jobs", "1"),
 }
 ALL_READING = tuple(READING)
-LEARNING = ("learn", "learn --method approx", "pack")
+LEARNING = ("learn", "learn --method approx")
 REPAIRING = ("repair", "repair --script")
 DEFAULT = (*LEARNING, *REPAIRING, "score --log", "compare --on")
 NO_STEPS = "it has no steps (these are events already: elision learn takes them)"
@@ -115,7 +114,6 @@ FILES = [
         "line 2: 3 is not a narrative; expected an",
     ),
     Row("sentences", ("learn", "learn --method approx", "events", "bench"), DONE),
-    Row("sentences", ("pack",), REFUSED, "sentences cannot be packed, only events"),
     Row(
         "sentences",
         (*REPAIRING, "compare --on"),
@@ -131,15 +129,9 @@ PLACES = [
     Row("no such file", ALL_READING, REFUSED, "none.jsonl: there is no such file (check the path"),
     Row(
         "a directory for a file",
-        tuple(name for name in ALL_READING if not name.startswith("learn")),
+        ALL_READING,
         REFUSED,
         "folder: this is a directory; expected a file (name one file in it)",
-    ),
-    Row(
-        "a directory for a file",
-        ("learn", "learn --method approx"),
-        REFUSED,
-        "folder: there is no packed corpus in this folder (elision pack makes one)",
     ),
 ]
 
@@ -246,14 +238,13 @@ UNWRITABLE = {
 WRITING = {
     "demo": ("demo", "-o", "out.json"),
     "learn": ("learn", "good.jsonl", "-o", "out.json"),
-    "pack": ("pack", "good.jsonl", "-o", "out"),
     "events": ("events", "sentences.jsonl", "-o", "out.jsonl"),
     "repair": ("repair", "good.jsonl", "-o", "out.csv"),
     "draw": ("draw", "script.json", "-o", "out.svg"),
     "export": ("export", "script.json", "-o", "out.dot"),
     "bench": (*READING["bench"][:1], "good.jsonl", *READING["bench"][2:], "-o", "out.json"),
 }
-MADE = {("pack", "a folder that does not exist"), ("learn", "a folder that does not exist")}
+MADE = {("learn", "a folder that does not exist")}
 INTO = {("learn", "a directory where a file goes")}
 NO_SUFFIX = {(name, "something that is no file") for name in ("draw", "export", "repair")}
 WRITTEN = [

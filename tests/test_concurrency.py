@@ -14,7 +14,6 @@ import pytest
 import elision as el
 from elision import _files, _threads
 from elision.files import library
-from elision.scale.packed_corpus import PackedCorpus
 
 TESTS = Path(__file__).parent
 SECONDS = 120
@@ -80,7 +79,6 @@ def test_what_several_write_at_once_is_that_of_one_of_them(folder):
     assert names in [{one, f"{one} too"} for one in who]
     assert all(len(saved[name].states) > 2 for name in names)
     assert len(list((folder / "library" / "scripts").iterdir())) == 2
-    assert PackedCorpus.open(folder / "packed").narratives == 20
     assert not list(folder.rglob(".elision-*"))
 
 

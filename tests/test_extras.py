@@ -37,9 +37,6 @@ def without(monkeypatch, extra):
             monkeypatch.delitem(sys.modules, name)
     for name in EXTRAS[extra]:
         monkeypatch.setitem(sys.modules, name, None)
-    if extra == "cluster":  # other tests may have loaded what holds on to it
-        monkeypatch.delitem(sys.modules, "elision.scale.dask_engine", raising=False)
-        monkeypatch.delitem(vars(el.scale), "dask_engine", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +46,6 @@ def without(monkeypatch, extra):
         ("draw", ("draw", "script.json", "-o", "picture.png")),
         ("cluster", ("learn", "tellings.jsonl", "-o", "a.json", "--dask", "tcp://127.0.0.1:1")),
         ("cluster", ("repair", "log.csv", "-o", "a.csv", "--dask", "tcp://127.0.0.1:1")),
-        ("files", ("pack", "log.parquet", "-o", "packed")),
     ],
     ids=lambda one: one if isinstance(one, str) else f"{one[0]} {one[1].rpartition('.')[2]}",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import random
 import sys
 from pathlib import Path
@@ -14,17 +13,15 @@ from hypothesis import strategies as st
 
 import elision as el
 from elision.errors import FileFormatError
-from elision.pipeline.learning import Learned
 from elision.text.hand import HandTypes
 from fuzzing import TARGETS
-from fuzzing.files import _journal as written_journal
 from fuzzing.spoiling import spoiled
 from fuzzing.targets import Target
 from fuzzing.trial import BrokenError, tried
 
 KEPT = Path(__file__).parent / "data" / "fuzz"
 CASES = sorted(KEPT.glob("*/*"))
-EXAMPLES = {"commands": 4, "packed": 10, "text": 10}
+EXAMPLES = {"commands": 4, "text": 10}
 DEFAULT = 12
 
 
@@ -117,52 +114,6 @@ def test_structures_are_spoiled_not_only_bytes():
 
 
 # ---- found: too large to keep, or no longer what it was in another version
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"domain": ["bell"]},
-        {"summary": 3},
-        {"summary": {}},
-        {"summary": {"elision": 3}},
-        {"learned_from": None},
-        {"sha256": {}},
-    ],
-)
-def test_damaged_lines_of_a_journal_do_not_count(change):
-    journal, parts, paths, content = written_journal()
-    good, other = map(json.loads, content.splitlines())
-    journal.path.write_text(f"{json.dumps(good | change)}\n{json.dumps(other)}\n[[[")
-    found = journal.complete(parts, paths)
-    made = {name: Learned.recorded(one, paths[name]) for name, one in found.items()}
-    assert made["door"].states == 2
-    assert made.get("bell") is None
-
-
-@pytest.mark.parametrize(
-    ("place", "number"),
-    [
-        (0, 1),  # it does not begin at the beginning
-        (8, 2**40),  # a narrative that ends beyond the end, where compiled code would read
-        (8, 0),  # the longest does not come first
-        (-8, 2**32 - 1),  # an event that there is not
-    ],
-)
-def test_forged_parts_of_a_packed_corpus(place, number):
-    target = TARGETS["packed"]
-    header, mark, part = target.seeds()[0].partition(b"\n@part@")
-    place %= len(part)
-    forged = part[:place] + number.to_bytes(8, "little") + part[place + 8 :]
-    with pytest.raises(FileFormatError, match=r"narratives that the header does not speak of"):
-        target.take(target.whole(header + mark + forged))
-
-
-def test_forged_numbers_of_a_packed_corpus():
-    target = TARGETS["packed"]
-    forged = target.seeds()[0].replace(b'"distinct": 6', b'"distinct": 5', 1)
-    with pytest.raises(FileFormatError, match=r"distinct that are not those of its parts"):
-        target.take(target.whole(forged))
 
 
 def test_a_table_of_types_with_a_cell_that_is_too_long(tmp_path):

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,26 +14,11 @@ from pathlib import Path
 import pytest
 
 from commands import PATIENCE
-from elision._files import sweep, temporary_folder_in
+from elision._files import sweep, temporary_in
 
 ROOT = Path(__file__).parents[1]
 COMPILING = 900
 """Seconds, where kernels are compiled for the first time."""
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from elision import _files
-target = Path("packed")
-with _files.temporary_folder_in(Path.cwd()) as folder:
-    (folder / "made").mkdir()
-    replace = Path.replace
-    def once(path, other):
-        replace(path, other)
-        os.kill(os.getpid(), signal.SIGKILL)
-    Path.replace = once
-    _files.replace_folder(folder / "made", target, folder)
-"""
 
 SERVING = """
 import subprocess, sys
@@ -46,7 +30,7 @@ subprocess.run([sys.executable, "-c", worker])
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
 def test_a_dozen_kills():
-    command = [sys.executable, ROOT / "tools" / "kill.py", "marginal", "pack", "--kills", "12"]
+    command = [sys.executable, ROOT / "tools" / "kill.py", "marginal", "learn", "--kills", "12"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILING, check=False)
     assert done.returncode == 0, done.stdout
     kills, _, runs, resumed, equal = map(int, done.stdout.splitlines()[-1].split()[1:])
@@ -54,22 +38,11 @@ def test_a_dozen_kills():
     assert runs == resumed == equal
 
 
-def test_a_folder_that_was_put_aside_comes_back(tmp_path):
-    """No folder takes the name of another in one step: killed between the two."""
-    (tmp_path / "packed").mkdir()
-    (tmp_path / "packed" / "old").write_text("old")
-    ended = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
-    assert ended.returncode == -signal.SIGKILL
-    assert not (tmp_path / "packed").exists()
-    sweep(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["packed"]
-    assert (tmp_path / "packed" / "old").read_text() == "old"
-
-
-def test_folders_of_processes_that_work_are_left_alone(tmp_path):
-    with temporary_folder_in(tmp_path) as folder:
+def test_files_of_processes_that_work_are_left_alone(tmp_path):
+    with temporary_in(tmp_path) as path:
+        path.touch()
         sweep(tmp_path)
-        assert folder.is_dir()
+        assert path.is_file()
     assert list(tmp_path.iterdir()) == []
 
 

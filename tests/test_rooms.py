@@ -52,24 +52,17 @@ def test_whatever_lies_there_is_loaded(tmp_path):
     script = el.examples.doorbell()
     script.save(tmp_path / "script.json")
     el.Library({"door": script}).save(tmp_path / "library")
-    el.pack(LABELLED and _written(tmp_path), tmp_path / "packed")
     sentences = [["He rang the bell.", "She opened the door."]] * 4
     told = el.Corpus(el.Narrative(None, tuple(one)) for one in sentences)
     el.EventExtractor().fit(told).save(tmp_path / "extractor.json")
     kinds = {
         "script.json": el.Script,
         "library": el.Library,
-        "packed": el.PackedCorpus,
         "extractor.json": el.EventExtractor,
         ".": el.Library,  # of the script files in it
     }
     for name, kind in kinds.items():
         assert isinstance(el.load(tmp_path / name), kind), name
-
-
-def _written(folder):
-    el.Corpus.of(LABELLED, domain="door").to_jsonl(folder / "stories.jsonl")
-    return [str(folder / "stories.jsonl")]
 
 
 def test_progress_is_not_loaded(tmp_path):

@@ -187,17 +187,13 @@ def on_dask(folder):
 
 
 def write(folder):
-    """Write a script, a library and a packed corpus again and again, as others do beside it."""
-    from elision.scale.packing import pack
-
+    """Write a script and a library again and again, as others do beside it."""
     root, who = Path(folder), os.getpid()
     script = el.load(root / "script.json").annotated(who=who)
     library = el.Library({f"{who}": script, f"{who} too": el.examples.doorbell()})
-    told = [list(one) for one in el.examples.doorbell_tellings()]
     for _ in range(6):
         script.save(root / "out.json")
         library.save(root / "library")
-        pack([told], root / "packed")
         el.load(root / "out.json")
 
 

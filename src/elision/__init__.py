@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from elision.learn.sem import BMM, BMMEM, SEMHMM, mean_log_prob
     from elision.pipeline.loading import load
     from elision.repairing import Repairer, repair
-    from elision.scale.engine import on
-    from elision.scale.packed_corpus import PackedCorpus
-    from elision.scale.packing import pack
     from elision.text.extract import EventExtractor
     from elision.values.corpus import Corpus
     from elision.values.library import Library
@@ -56,7 +53,6 @@ else:
             "NGram": "learn.baselines",
             "Narrative": "values.narrative",
             "Outline": "values.outline",
-            "PackedCorpus": "scale.packed_corpus",
             "Prior": "learn.em",
             "Repairer": "repairing",
             "SEMHMM": "learn.sem",
@@ -67,8 +63,6 @@ else:
             "get_threads": "_threads",
             "load": "pipeline.loading",
             "mean_log_prob": "learn.sem",
-            "on": "scale.engine",
-            "pack": "scale.packing",
             "read": "io",
             "repair": "repairing",
             "set_threads": "_threads",
@@ -95,7 +89,6 @@ __all__ = [
     "NGram",
     "Narrative",
     "Outline",
-    "PackedCorpus",
     "Prior",
     "Repairer",
     "Script",
@@ -108,8 +101,6 @@ __all__ = [
     "get_threads",
     "load",
     "mean_log_prob",
-    "on",
-    "pack",
     "read",
     "repair",
     "set_threads",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shutil
 import time
 import zlib
 from contextlib import contextmanager, suppress
@@ -24,9 +23,6 @@ LONGEST_PATH = 200
 _TEMPORARY = re.compile(r"\.elision-(?:([0-9a-f]{8})-(\d+)-)?[0-9a-f]{16}")
 _FOREIGN_DAYS = 1.0
 """Temporary files that other machines have left are deleted when they are so old."""
-
-_ASIDE = "aside"
-"""Where in a temporary folder that lies whose name is to be taken, for a moment."""
 
 _swept: set[Path] = set()
 _unfinished: set[Path] = set()
@@ -119,46 +115,14 @@ def temporary_in(folder: Path) -> Iterator[Path]:
         yield found
     finally:
         _unfinished.discard(found)
-        _delete(found)
-
-
-@contextmanager
-def temporary_folder_in(folder: Path) -> Iterator[Path]:
-    """Make a folder for what is being written, as `temporary_in` does for a file."""
-    with temporary_in(folder) as found:
-        found.mkdir()
-        yield found
-
-
-def replace_folder(made: Path, target: Path, temporary: Path) -> None:
-    """Give what was made in a temporary folder the name of `target`; what was there goes, whole.
-
-    No folder takes the name of another in one step. Where the process ends between the two, the old
-    one gets its name back when the temporary folder is deleted.
-    """
-    if target.exists():
-        (temporary / _ASIDE).mkdir()
-        target.replace(temporary / _ASIDE / target.name)
-    made.replace(target)
-
-
-def _delete(path: Path) -> None:
-    """Delete a temporary file or folder; what was put aside in vain goes back to its place."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-        return
-    aside = path / _ASIDE
-    for kept in aside.iterdir() if aside.is_dir() else ():
-        if not os.path.lexists(path.parent / kept.name):
-            kept.replace(path.parent / kept.name)
-    shutil.rmtree(path, ignore_errors=True)
+        found.unlink(missing_ok=True)
 
 
 def discard_unfinished() -> None:
     """Delete what this process is writing: it ends now."""
     for path in tuple(_unfinished):
         with suppress(OSError):
-            _delete(path)
+            path.unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:
@@ -171,7 +135,7 @@ def sweep(folder: Path) -> None:
         match = _TEMPORARY.fullmatch(entry.name)
         with suppress(OSError):
             if match and not entry.is_symlink() and _is_left(match, entry):
-                _delete(Path(entry.path))
+                Path(entry.path).unlink()
 
 
 def _is_left(name: re.Match[str], entry: os.DirEntry[str]) -> bool:

@@ -23,7 +23,7 @@ CHUNK_UPDATES = 2_000_000
 """Edge updates that are worth a task of their own."""
 
 GROUP = 2
-"""Chunks whose tallies are added up first: a cluster is asked for the sums of groups."""
+"""Chunks whose tallies are added up first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,6 @@ class Counts(NamedTuple):
     elision: NDArray[np.float64]
     log_prob: NDArray[np.float64]
     """Log-probability of each distinct narrative."""
-
-
-class Tallied(NamedTuple):
-    """What was counted in a group of chunks, log-probabilities, and which of these are doubtful."""
-
-    tally: Tally
-    log_prob: NDArray[np.float64]
-    doubtful: NDArray[np.bool_]
 
 
 class Posterior(NamedTuple):
@@ -180,24 +172,10 @@ class Lattice:
             packed,
             lambda first, last, _: kernels.passes.log_prob(model, narratives, first, last, result),
         )
-        return self.made_sure(packed, result)
-
-    def quick_log_prob(
-        self, packed: Packed, bounds: Sequence[tuple[int, int]]
-    ) -> NDArray[np.float64]:
-        """The same of one group of chunks with these bounds, before it is `made_sure`."""
-        model, narratives = self.model(packed), _narratives(packed)
-        result = np.full(len(packed), -np.inf)
-        for first, last in bounds:
-            kernels.passes.log_prob(model, narratives, first, last, result)
+        unsure = np.flatnonzero(result < kernels.passes.SAFE_LOG_PROB)
+        if len(unsure):  # near underflow: computed with more care
+            result[unsure] = self.expected_counts(packed.take(unsure)).log_prob
         return result
-
-    def made_sure(self, packed: Packed, log_prob: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Log-probabilities, those that are near underflow computed with more care."""
-        unsure = np.flatnonzero(log_prob < kernels.passes.SAFE_LOG_PROB)
-        if len(unsure):
-            log_prob[unsure] = self.expected_counts(packed.take(unsure)).log_prob
-        return log_prob
 
     def expected_counts(self, packed: Packed) -> Counts:
         """Expected counts over all narratives with their weights (impossible ones add nothing)."""
@@ -211,43 +189,18 @@ class Lattice:
                 model, narratives, first, last, tallies[chunk], result, doubtful
             ),
         )
+        # In the order of chunks, so that threads leave no trace.
         groups = [_summed(tallies[at : at + GROUP]) for at in range(0, len(tallies), GROUP)]
-        return self.added_up(packed, groups, result, doubtful)
-
-    def tallied(self, packed: Packed, bounds: Sequence[tuple[int, int]]) -> Tallied:
-        """What `added_up` needs of one group of chunks with these bounds."""
-        model, narratives = self.model(packed), _narratives(packed)
-        log_prob = np.full(len(packed), -np.inf)
-        doubtful = np.zeros(len(packed), np.bool_)
-        tallies = [self._tally(model) for _ in bounds]
-        for (first, last), tally in zip(bounds, tallies, strict=True):
-            kernels.passes.expected_counts(
-                model, narratives, first, last, tally, log_prob, doubtful
-            )
-        return Tallied(_summed(tallies), log_prob, doubtful)
-
-    def added_up(
-        self,
-        packed: Packed,
-        groups: Sequence[Tally],
-        log_prob: NDArray[np.float64],
-        doubtful: NDArray[np.bool_],
-    ) -> Counts:
-        """Expected counts from the tallies of all groups of chunks, in their order.
-
-        So neither threads nor workers leave a trace. Doubtful narratives are counted here.
-        """
-        model = self.model(packed)
         total = _summed([self._tally(model), *groups])
         for part, factor in zip(
             total, (model.out_weight, model.loop, model.likelihood, model.elision), strict=True
         ):
             part *= factor
         for s in np.flatnonzero(doubtful).tolist():
-            log_prob[s] = kernels.log_passes.log_counts(
+            result[s] = kernels.log_passes.log_counts(
                 model, self.log_model(model), _one(packed, s), packed.weight[s], total
             )
-        return self._counts(total, packed, model, log_prob)
+        return self._counts(total, packed, model, result)
 
     def _counts(
         self, total: Tally, packed: Packed, model: Model, log_prob: NDArray[np.float64]

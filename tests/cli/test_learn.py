@@ -39,7 +39,7 @@ def test_the_demo(elision):
 
 
 COMMANDS = [
-    *("demo", "learn", "pack", "events", "outline", "repair", "fill", "missing", "between", "next"),
+    *("demo", "learn", "events", "outline", "repair", "fill", "missing", "between", "next"),
     "follow",
     *("score", "order", "sample", "compare", "identify", "draw", "export", "serve", "bench"),
 ]
@@ -296,7 +296,7 @@ def test_several_domains_do_not_go_into_a_file(elision, refused):
     assert "already" not in elision("learn", "stories.jsonl", *APPROX, "-o", "new")[2]
 
 
-@pytest.mark.parametrize("options", [(), APPROX, ("--memory", "1 GiB")])
+@pytest.mark.parametrize("options", [(), APPROX])
 def test_a_script_of_a_file_without_domain_can_have_a_title(elision, refused, options):
     rows = [f"{n},{event}" for n, told in enumerate(TELLINGS) for event in told]
     Path("log.csv").write_text("\n".join(["case,activity", *rows]))
@@ -328,7 +328,6 @@ def test_a_table_without_times_is_said_to_be_in_the_order_of_its_rows(elision):
     learn = ("learn", "log.csv", *APPROX, "-o", "s.json")
     assert elision(*learn)[2].count(said) == 1
     assert said not in elision(*learn, "--time", "")[2]
-    assert elision("pack", "log.csv", "-o", "packed")[2].count(said) == 1
     Path("log.csv").write_text("case,activity,created_at\n1,a,2024-01-02\n1,b,2024-01-01\n")
     assert said not in elision(*learn)[2]
 

@@ -492,13 +492,10 @@ def test_the_script_is_of_what_was_told():
     assert both.fill([None, "open door"])[0].answers != plain.fill([None, "open door"])[0].answers
 
 
-def test_what_was_heard_goes_with_what_was_told(tmp_path):
+def test_what_was_heard_goes_with_what_was_told():
     told = [["ring", "open"]] * 5
     with pytest.raises(el.InputError, match="1 narratives heard, expected 5"):
         el.ScriptLearner().fit(told, heard=[["ring"]])
-    el.pack([told], tmp_path / "packed")
-    with pytest.raises(el.InputError, match="packed corpus with heard narratives"):
-        el.ScriptLearner().fit(el.PackedCorpus.open(tmp_path / "packed"), heard=told)
     odd = el.ScriptLearner().fit(told, heard=[["ring", "sing"], *told[1:]]).script_
     assert "sing" in odd.events
 

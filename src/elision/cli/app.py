@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -15,14 +15,13 @@ import typer
 from typer.core import TyperGroup
 
 import elision as el
-from elision import ask, files, io, scale
+from elision import ask, files, io
 from elision._files import shown_path
 from elision.errors import InputError, ReadingWarning
 from elision.terminal import err, out, print_json, printable, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from elision.ask.heard import Item
     from elision.values.corpus import Corpus
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**32 - 1
 
 ORDER = (
-    *("demo", "learn", "pack", "events", "outline", "repair"),
+    *("demo", "learn", "events", "outline", "repair"),
     *("fill", "missing", "between", "next", "follow", "score", "order", "sample"),
     *("compare", "identify", "draw", "export", "serve", "bench"),
 )
@@ -73,11 +72,15 @@ IgnoreUnknown = Annotated[
     bool, typer.Option("--ignore-unknown", help="Leave out events that the script does not know.")
 ]
 Seed = Annotated[int, typer.Option(help="Seed of what is random.", min=0, max=LARGEST_SEED)]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Processes that share the work.", min=1, max=1024)
+]
 Dask = Annotated[
     str | None,
     typer.Option(
         "--dask",
-        help="Work on a Dask cluster: the address of its scheduler, or local:N for N processes.",
+        help="Share the work on a Dask cluster: the address of its scheduler, or local:N for N"
+        " processes.",
         metavar="ADDRESS|local:N",
     ),
 ]
@@ -268,13 +271,6 @@ def show_heard(script: Script, items: Sequence[object], *, as_json: bool) -> Non
         say(f"{printable(one.sentence)}: {one.meant}", "dim")
     if taken:
         out.print()
-
-
-def on_cluster(where: str | None) -> AbstractContextManager[object]:
-    """Let work be done on a cluster, if one is named."""
-    if where is None:
-        return nullcontext()
-    return scale.engine.on(where)
 
 
 def check_place(*outputs: Path | None) -> None:

@@ -18,7 +18,6 @@ try:
         following,
         judging,
         learning,
-        packing,
         repairing,
         showing,
     )
@@ -29,7 +28,7 @@ try:
 except KeyboardInterrupt:  # all this takes half a second
     sys.exit(INTERRUPTED)
 
-COMMANDS = (asking, bench, following, judging, learning, packing, repairing, showing)
+COMMANDS = (asking, bench, following, judging, learning, repairing, showing)
 """Modules that add their commands to ``app`` when they are loaded."""
 
 CONVERSATIONS = ("follow", "serve")

@@ -36,7 +36,7 @@ def not_standard_output(value: Path | str | None) -> Path | str | None:
 
 Narratives = Annotated[
     str,
-    typer.Argument(help="File of narratives, - for standard input; a packed corpus."),
+    typer.Argument(help="File of narratives, - for standard input."),
 ]
 Output = Annotated[
     str,
@@ -91,7 +91,7 @@ Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="By search, or with --dask: go on where an interrupted run stopped.",
+        help="By search, of one domain: go on where an interrupted run stopped.",
     ),
 ]
 Restart = Annotated[

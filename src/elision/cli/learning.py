@@ -12,27 +12,26 @@ import typer
 from rich.markup import escape
 
 import elision as el
-from elision import pipeline, scale, text
+from elision import pipeline, text
 from elision.cli import INTERRUPTED, answers
 from elision.cli import learn_options as options
 from elision.cli.app import (
     AsJson,
     Dask,
     EncoderName,
+    Jobs,
     Reading,
     Seed,
     Sentences,
     app,
     check_not_source,
     check_place,
-    on_cluster,
     read,
     reads,
     typed,
 )
 from elision.cli.interrupts import heard_soon
 from elision.cli.learn_options import Method, not_standard_output
-from elision.cli.packing import Memory, is_folder, packed
 from elision.terminal import (
     Number,
     cell,
@@ -121,8 +120,8 @@ def learn(
     paper_plan: options.PaperPlan = False,
     resume: options.Resume = False,
     restart: options.Restart = False,
+    jobs: Jobs = 1,
     dask: Dask = None,
-    memory: Memory = None,
     reading: Reading,
     sentences: Sentences = None,
     as_json: AsJson = False,
@@ -134,9 +133,7 @@ def learn(
     output_path = Path(output)
     folder = output.endswith(("/", os.sep))
     check_not_source(output_path, types, "the types are")
-    reading = {**reading, "sentences": sentences}
     costs = _given(state_cost=state_cost, edge_cost=edge_cost, constraint_cost=constraint_cost)
-    searches = method is not Method.DEFAULT
     settings = _given(
         batch_size=batch_size,
         **costs,
@@ -144,17 +141,28 @@ def learn(
         exhaustive=exhaustive or None,
         plan="paper" if paper_plan else None,
     )
-    how: dict[str, Any] = {"only": domain, "title": title and typed(title), "folder": folder}
-    how |= {"method": method.value, "settings": settings}
     failed = None
     try:
-        with _interruptible(resumable=searches or dask is not None), on_cluster(dask):
-            if memory is not None or is_folder(narratives):
-                learned = _learn_in_parts(narratives, output_path, reading, types, how, memory)
-            else:
-                how |= {"resume": resume, "restart": restart}
-                learned = _learn_in_memory(narratives, output_path, reading, types, how)
-    except pipeline.domains.DomainsError as error:
+        with _interruptible(resumable=False):
+            corpus = read(narratives, sentences=sentences, **reading)
+        single = domain is not None or len(corpus.domains) == 1
+        with _interruptible(resumable=single and method is not Method.DEFAULT):
+            by_hand = None if types is None else text.hand.HandTypes.read(types)
+            learned = pipeline.learning.learn_domains(
+                corpus,
+                output_path,
+                pipeline.learning.How(method.value, settings, by_hand),
+                source=narratives,
+                only=domain,
+                title=title and typed(title),
+                folder=folder,
+                resume=resume,
+                restart=restart,
+                jobs=jobs,
+                dask=dask,
+                console=err,
+            )
+    except pipeline.learning.DomainsError as error:
         failed, learned = error, error.learned
     _say_others(output_path, learned)
     _report(learned, failed, as_json=as_json)
@@ -188,30 +196,8 @@ def _interruptible(*, resumable: bool) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _learn_in_parts(
-    narratives: str,
-    output: Path,
-    reading: Reading,
-    types: Path | None,
-    how: dict[str, Any],
-    memory: str | None,
-) -> list[Learned]:
-    with packed(narratives, output, memory=memory, types=types, **reading) as corpora:
-        return pipeline.packed.learn_packed(corpora, output, **how)
-
-
-def _learn_in_memory(
-    narratives: str, output: Path, reading: Reading, types: Path | None, how: dict[str, Any]
-) -> list[Learned]:
-    corpus = read(narratives, **reading)
-    by_hand = None if types is None else text.hand.HandTypes.read(types)
-    return pipeline.learning.learn_domains(
-        corpus, output, source=narratives, types=by_hand, console=err, **how
-    )
-
-
 def _report(
-    learned: list[Learned], failed: pipeline.domains.DomainsError | None, *, as_json: bool
+    learned: list[Learned], failed: pipeline.learning.DomainsError | None, *, as_json: bool
 ) -> None:
     """Print what was learned, then what was not."""
     if as_json:
@@ -245,8 +231,9 @@ def _show_learned(learned: list[Learned]) -> None:
     out.print(table)
     for one in learned:
         if one.sample is not None:
-            of = {"narratives": one.narratives, "sample": one.sample}
-            say(f"{one.domain + ': ' if len(learned) > 1 else ''}{scale.sampling.said(of)}")
+            of = f"{one.sample:,} of {one.narratives:,} narratives"
+            who = f"{one.domain}: " if len(learned) > 1 else ""
+            say(f"{who}learned from a sample of {of}")
 
 
 @app.command()

@@ -11,6 +11,7 @@ from elision import logs, pipeline, repairing
 from elision.cli.app import (
     AsJson,
     Dask,
+    Jobs,
     Reading,
     Seed,
     app,
@@ -52,9 +53,7 @@ def repair(
         bool, typer.Option("--most-probable", help="Put in what is missing more likely than not.")
     ] = False,
     seed: Seed = 0,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Processes that work on it.", min=1, max=1000)
-    ] = 1,
+    jobs: Jobs = 1,
     dask: Dask = None,
     reading: Reading,
     as_json: AsJson = False,

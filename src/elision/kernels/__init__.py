@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from elision.kernels import exact as exact
     from elision.kernels import log_passes as log_passes
     from elision.kernels import moves as moves
-    from elision.kernels import packing as packing
     from elision.kernels import passes as passes
     from elision.kernels import plain_tellings as plain_tellings
     from elision.kernels import recorded as recorded

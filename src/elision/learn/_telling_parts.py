@@ -8,14 +8,13 @@ slopes of pieces add up to those of the whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elision import kernels
-from elision.scale.engine import pays
+from elision import _threads, kernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +25,6 @@ if TYPE_CHECKING:
 
 PIECE_CELLS = 1_000_000
 """Beginnings times events in a piece."""
-
-SECONDS_A_CELL = 2.6e-8
-"""What a beginning with an event takes one thread, about: `loss_of` timed over 700,000 cells."""
-
-DIRECTIONS = 2
-"""Threads that are at work here, one for each direction."""
-
-MOST_SENT_EVENTS = 200
-"""With more, what travels at each step, tables of events by events, takes longer than it saves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +42,6 @@ class Piece:
     first: NDArray[np.int64]
     weight: NDArray[np.float64]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # What has travelled cannot be written to, and loops are compiled for arrays that can be.
-        for field in fields(self):
-            value = state[field.name]
-            fixed = isinstance(value, np.ndarray) and not value.flags.writeable
-            object.__setattr__(self, field.name, value.copy() if fixed else value)
-
     def taken_apart(self, point: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Weights, ``after`` and ``memory`` of a point or slope."""
         symbols = self.size + 1
@@ -69,8 +52,6 @@ class Piece:
 
 def loss_of(piece: Piece, point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Minus the log-likelihood of what follows the beginnings of a piece, and its slope."""
-    if not point.flags.writeable:
-        point = point.copy()
     remembered = np.zeros((len(piece.parent), piece.size + 1))
     slope = np.zeros_like(point)
     loss = kernels.telling_learning.loss_and_slope(
@@ -82,11 +63,18 @@ def loss_of(piece: Piece, point: NDArray[np.float64]) -> tuple[float, NDArray[np
 
 
 def added_up(
-    found: Sequence[tuple[float, NDArray[np.float64]]],
+    pieces: Sequence[Piece], point: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Losses and slopes of pieces, added up in their order."""
+    found: dict[int, tuple[float, NDArray[np.float64]]] = {}
+
+    def add(number: int) -> None:
+        found[number] = loss_of(pieces[number], point)
+
+    _threads.run(add, range(len(pieces)))
     loss, slope = found[0]
-    for more, other in found[1:]:
+    for number in range(1, len(pieces)):
+        more, other = found[number]
         loss += more
         slope = slope + other
     return loss, slope
@@ -112,15 +100,6 @@ def cut(
         nodes = np.concatenate([np.array(above, np.int64), order[first:last]])
         pieces.append(_piece(tree, fade, own, shared, row_of, nodes, len(above)))
     return pieces
-
-
-def goes_out(pieces: Sequence[Piece]) -> bool:
-    """Whether pieces are worth a journey to workers; the result is the same if not."""
-    events = pieces[0].size
-    cells = sum(len(piece.parent) for piece in pieces) * (events + 1)
-    if len(pieces) == 1 or events > MOST_SENT_EVENTS:
-        return False
-    return pays(SECONDS_A_CELL * cells * DIRECTIONS, most_threads=DIRECTIONS)
 
 
 def _piece(

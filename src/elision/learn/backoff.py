@@ -17,7 +17,6 @@ import numpy as np
 from elision.errors import InputError
 from elision.lattice import Parameters
 from elision.learn.em import Converged, Prior, Pseudocounts, pseudocounts, run_em
-from elision.scale.passes import Parts, weight_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +30,7 @@ MOST_STATES = 500
 """With more, a state backs off to itself and its own edges only: their number is squared else."""
 
 MOST_UPDATES = 1_000_000_000
-"""Narratives in memory with more: events told, times edges between all states: the same."""
+"""With more events told, times edges between all states: the same."""
 
 STOP = Converged(tolerance=1e-3, most_steps=10)
 """More EM fits the training narratives better and fills gaps worse."""
@@ -59,7 +58,7 @@ class Backoff:
 
 def back_off(
     parameters: Parameters,
-    packed: Packed | Parts,
+    packed: Packed,
     prior: Prior,
     backoff: Backoff,
     *,
@@ -80,7 +79,7 @@ def back_off(
     elisions
         Whether states may stay silent.
     """
-    narratives = weight_of(packed)
+    narratives = float(packed.weight.sum())
     transition = parameters.dense_transition()
     visits = expected_visits(transition)
     later = _later(visits)
@@ -112,9 +111,9 @@ def most_states(told: int) -> int:
     return math.isqrt(2 * MOST_UPDATES // max(1, told))
 
 
-def told_and_ends(packed: Packed | Parts) -> int:
-    """Events and ends of narratives in memory: EM reads each of them at every edge."""
-    return 0 if isinstance(packed, Parts) else int(packed.offset[-1]) + len(packed)
+def told_and_ends(packed: Packed) -> int:
+    """Events and ends of narratives: EM reads each of them at every edge."""
+    return int(packed.offset[-1]) + len(packed)
 
 
 def expected_visits(transition: NDArray[np.float64]) -> NDArray[np.float64]:

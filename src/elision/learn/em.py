@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from elision.errors import InputError
-from elision.scale.passes import counting, told_in, weight_of
+from elision.lattice import Lattice
 from elision.values.observations import SMALLEST, Packer
 from elision.values.script import Script
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.lattice import Counts, Parameters
-    from elision.scale.passes import Parts
     from elision.values.observations import Observation, Packed, Unknown
 
 MOST_PSEUDOCOUNTS = 1e100
@@ -71,13 +70,13 @@ class Pseudocounts(NamedTuple):
     telling: float
 
 
-def pseudocounts(prior: Prior, events: int, packed: Packed | Parts) -> Pseudocounts:
+def pseudocounts(prior: Prior, events: int, packed: Packed) -> Pseudocounts:
     """Work out the pseudocount of each event."""
     if isinstance(prior.base, str):
         base = np.full(events, 1.0 / max(1, events))
         if prior.base == "unigram":
             # Half a count each: an event never told may still be told.
-            base = told_in(packed, events) + 0.5
+            base = _told_in(packed, events) + 0.5
             base /= base.sum()
         elif prior.base != "uniform":
             raise InputError(f"base {prior.base!r}, expected 'uniform', 'unigram' or probabilities")
@@ -88,6 +87,13 @@ def pseudocounts(prior: Prior, events: int, packed: Packed | Parts) -> Pseudocou
     total = prior.emission * events
     silent, telling = prior.elision or (prior.emission, total)
     return Pseudocounts(prior.transition, total * base, silent, telling)
+
+
+def _told_in(packed: Packed, events: int) -> NDArray[np.float64]:
+    """How often each event is told, soft symbols left out."""
+    told = np.repeat(packed.weight, np.diff(packed.offset))
+    hard = packed.symbol < events
+    return np.bincount(packed.symbol[hard], told[hard], minlength=events).astype(float)
 
 
 def m_step(
@@ -169,7 +175,7 @@ class EM(NamedTuple):
 
 def run_em(
     parameters: Parameters,
-    packed: Packed | Parts,
+    packed: Packed,
     prior: Pseudocounts,
     *,
     elisions: bool = True,
@@ -177,16 +183,17 @@ def run_em(
 ) -> EM:
     """EM over packed narratives; narratives that the structure cannot tell count for nothing."""
     stop = stop or Converged()
-    narratives = weight_of(packed)
+    narratives = float(packed.weight.sum())
     history: list[float] = []
-    with counting(parameters, packed) as count:
-        while True:
-            counts, data = count(parameters)
-            penalty = log_prior(parameters, prior, elisions=elisions)
-            history.append(data + penalty)
-            if stop(history, narratives):
-                return EM(parameters, tuple(history), counts)
-            parameters = m_step(parameters, counts, prior, elisions=elisions)
+    while True:
+        counts = Lattice(parameters).expected_counts(packed)
+        possible = np.isfinite(counts.log_prob)
+        # No product of vectors: its last bits depend on the threads of BLAS, and so on the machine.
+        data = float((packed.weight[possible] * counts.log_prob[possible]).sum())
+        history.append(data + log_prior(parameters, prior, elisions=elisions))
+        if stop(history, narratives):
+            return EM(parameters, tuple(history), counts)
+        parameters = m_step(parameters, counts, prior, elisions=elisions)
 
 
 class Fitted(NamedTuple):

@@ -17,12 +17,11 @@ from elision.errors import InputError
 from elision.learn.answers import ScriptAnswers
 from elision.learn.backoff import Backoff, back_off
 from elision.learn.counts import CountsModel
-from elision.learn.em import Base, Converged, Prior, pseudocounts, run_em
+from elision.learn.em import Base, Converged, Prior, pseudocounts
 from elision.learn.observe import ignore
 from elision.learn.scores import SCORES, ScoreName
 from elision.learn.search import Costs
 from elision.learn.structure import Plan, Progress, Settings, learn_structure
-from elision.scale.passes import PartedCorpus, Parts
 from elision.values.corpus import Corpus
 from elision.values.observations import Packer, short
 from elision.values.script import Script
@@ -41,11 +40,6 @@ HeardNarratives: TypeAlias = "Narratives | Iterable[Iterable[Heard]]"
 
 MOST_BY_PAPER = 500
 """Up to so many narratives the "auto" plan is the paper's."""
-
-MOST_SAMPLED = 10_000
-"""Narratives of a corpus on disk that its structure is learned from."""
-
-"""Concentrations of the marginal score, found to be good over many domains."""
 
 
 class SEMHMM(ScriptAnswers, BaseEstimator):
@@ -157,37 +151,9 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
         self.random_state = random_state
         self.observer = observer
 
-    def fit(self, X: Narratives | PartedCorpus, y: object = None) -> Self:  # noqa: ARG002
-        """Learn a script from narratives: lists of events, or a `Corpus` of one domain.
-
-        Of a corpus on disk the structure is learned from a sample of `MOST_SAMPLED` narratives,
-        which ``script_.about`` says, and the parameters by EM over all of its parts.
-        """
-        return self._fit_parts(X) if isinstance(X, PartedCorpus) else self.resume(X, None)
-
-    def _fit_parts(self, corpus: PartedCorpus) -> Self:
-        if self.events is not None and tuple(self.events) != corpus.events:
-            raise InputError("a corpus on disk has a vocabulary of its own, expected no events=")
-        seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
-        sample = corpus.sample(MOST_SAMPLED, int(seed))
-        if not sample:
-            raise InputError("no narratives came, expected at least one")
-        self._seen, self._vocabulary = sample, corpus.events
-        settings = self._settings(len(sample))
-        self._progress = learn_structure(
-            Packer(corpus.events).pack(sample),
-            range(len(sample)),
-            len(corpus.events),
-            settings,
-            observer=self.observer or ignore,
-        )
-        self._finish(settings, Parts(corpus.parts))
-        self.n_narratives_seen_ = corpus.narratives
-        told: dict[str, Any] = {"narratives": corpus.narratives}
-        if len(sample) < corpus.narratives:
-            told["sample"] = len(sample)
-        self.script_ = self.script_.annotated(**told)
-        return self
+    def fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
+        """Learn a script from narratives: lists of events, or a `Corpus` of one domain."""
+        return self.resume(X, None)
 
     def resume(self, X: Narratives, progress: Progress | None) -> Self:
         """Fit, going on from the progress that an observer kept of the same fit."""
@@ -289,14 +255,10 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
             raise InputError(f"backoff {self.backoff!r}, expected two pseudocounts")
         return Backoff(*self.backoff)
 
-    def _finish(self, settings: Settings, packed: Packed | Parts) -> None:
+    def _finish(self, settings: Settings, packed: Packed) -> None:
         prior = pseudocounts(settings.prior, len(self._vocabulary), packed)
         model = self._progress.model
         parameters = model.parameters(prior, elisions=settings.elisions)
-        if settings.em and isinstance(packed, Parts):
-            parameters = run_em(
-                parameters, packed, prior, elisions=settings.elisions, stop=settings.stop
-            ).parameters
         backoff = self._backoff()
         if backoff is not None:
             parameters = back_off(

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from elision.errors import InputError
+from elision.lattice import Lattice
 from elision.learn.counts import CountsModel
 from elision.learn.em import Converged, Prior, pseudocounts, run_em
 from elision.learn.observe import BatchDone, Moved, Stepped, ignore
 from elision.learn.search import Costs, Found, Move, exact_search, local_search
-from elision.scale.passes import expected_counts
-from elision.scale.passes import log_prob as log_probs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -291,7 +290,7 @@ def _symbols(packed: Packed, row: int) -> list[int]:
 
 def _explained(model: CountsModel, seen: Packed, prior: Pseudocounts, settings: Settings) -> Packed:
     """The narratives that a structure can tell at all: what never was in a tree may be too long."""
-    log_prob = log_probs_of(_parameters(model, prior, settings), seen)
+    log_prob = Lattice(_parameters(model, prior, settings)).log_prob(seen)
     possible = np.flatnonzero(np.isfinite(log_prob))
     return replace(seen.take(possible), weight=seen.weight[possible])
 
@@ -311,7 +310,7 @@ def _worst_explained(
     weight = np.bincount(batch, minlength=len(packed)).astype(float)
     chosen = np.flatnonzero(weight)
     part = replace(packed.take(chosen), weight=weight[chosen])
-    log_prob = log_probs_of(_parameters(model, prior, settings), part)
+    log_prob = Lattice(_parameters(model, prior, settings)).log_prob(part)
     won = part.weight * (np.log(part.weight / part.weight.sum()) - log_prob)
     return chosen[np.argsort(-won, kind="stable")[: settings.batch_size]]
 
@@ -329,7 +328,7 @@ def _with_expected_counts(
         return model
     part = replace(packed.take(chosen), weight=times[chosen].astype(float))
     parameters = _parameters(model, prior, settings)
-    counts = expected_counts(parameters, part)
+    counts = Lattice(parameters).expected_counts(part)
     added = model.recounted(model.topological_order(), parameters, counts)
     return replace(
         model,

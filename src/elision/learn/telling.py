@@ -25,8 +25,7 @@ from elision.learn._telling_counts import (
     find_histories,
     history_rows,
 )
-from elision.learn._telling_parts import added_up, cut, goes_out, loss_of
-from elision.scale.engine import LOCAL, HeldHere, current
+from elision.learn._telling_parts import added_up, cut
 from elision.values.telling import Chain, TellingModel
 from elision.values.telling_kinds import find_kinds, names_of
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elision.learn._telling_parts import Piece
-    from elision.scale.engine import Held
 
 FADE = 0.8
 """What is left of a memory with each further event told."""
@@ -340,25 +338,20 @@ class _Problem:
         start = np.zeros(len(self._precision))
         start[: len(self._prior)] = self._prior
         options = {"maxiter": MOST_STEPS, "ftol": LEAST_GAIN}
-        engine = current() if goes_out(self._pieces) else LOCAL
 
         def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             _threads.check_stopped()  # Ctrl-C is not for threads
-            return self._loss(point, held)
+            return self._loss(point)
 
-        with engine.hold(self._pieces) as held:
-            found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
         return self._taken_apart(found.x)
 
     def _taken_apart(self, point: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         return self._pieces[0].taken_apart(point)
 
-    def _loss(
-        self, point: NDArray[np.float64], held: Held | None = None
-    ) -> tuple[float, NDArray[np.float64]]:
-        """The loss and its slope, by pieces that are held somewhere, or here."""
-        pieces = held or HeldHere(self._pieces)
-        loss, slope = added_up(pieces.map(loss_of, shared=point))
+    def _loss(self, point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The loss and its slope."""
+        loss, slope = added_up(self._pieces, point)
         change = point.copy()
         change[: len(self._prior)] -= self._prior
         slope += self._precision * change

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from elision._rooms import door
 
 if TYPE_CHECKING:
-    from elision.pipeline import domains as domains
     from elision.pipeline import learning as learning
-    from elision.pipeline import packed as packed
 else:
     __getattr__ = door(__name__)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from elision._files import file_names, shown_path
-from elision.errors import InputError, counted, shown
+from elision._files import file_names, shown_path, write_atomically
+from elision._parallel import parallel
+from elision.errors import ElisionError, InputError, counted, shown
+from elision.files.script import dumps
 from elision.learn import limits, outline
 from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
 from elision.learn.scores import SCORES
 from elision.learn.sem import BMM, BMMEM, SEMHMM
-from elision.pipeline.domains import DomainsError, learn_apart, tolerated
-from elision.scale.engine import current
 from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
 from elision.text.wording import content_words
@@ -78,28 +78,6 @@ class Learned:
         """The same for JSON."""
         return {**asdict(self), "path": str(self.path)}
 
-    @classmethod
-    def recorded(cls, summary: Mapping[str, Any], path: Path) -> Learned | None:
-        """The same from its summary; None if it is none."""
-        try:
-            found = msgspec.convert({**summary, "path": ""}, _Summary)
-        except (msgspec.ValidationError, UnicodeError):
-            return None
-        return cls(**{**msgspec.structs.asdict(found), "path": path})
-
-
-class _Summary(msgspec.Struct):
-    domain: str
-    path: str
-    narratives: int
-    states: int
-    edges: int
-    elision: tuple[float, float, float]
-    log_prob: float
-    constraints: int
-    violated: int
-    sample: int | None = None
-
 
 def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptLearner:
     """Make the learner of this name.
@@ -120,78 +98,25 @@ def make_learner(method: str, **settings: Any) -> SEMHMM | ScriptLearner:
     return kind(**{**usual, **settings})
 
 
-def learn_domains(
-    corpus: Corpus,
-    output: Path,
-    *,
-    source: str = "-",
-    only: str | None = None,
-    title: str | None = None,
-    folder: bool = False,
-    types: HandTypes | None = None,
-    method: str,
-    settings: Mapping[str, Any],
-    resume: bool,
-    restart: bool = False,
-    console: Console,
-) -> list[Learned]:
-    """Learn and save a script for each domain, or for one ``only``.
+class DomainsError(ElisionError):
+    """Some domains could not be learned; the scripts of the others are written.
 
-    Narratives of raw sentences are turned into events first, and what does that is saved with the
-    script. With one domain ``output`` is the script's file, with several, or if ``folder`` says so,
-    a folder. Progress of a search is kept beside each script and deleted when all are complete;
-    ``resume`` goes on from it, and complains of progress with other narratives or settings unless
-    ``restart`` is set. ``source`` is the file that the corpus came from, which is not overwritten.
-    A single domain is called by its ``title``, if there is one. ``types`` say by hand which
-    sentence tells which event. Of several domains, those that fail are reported when the others are
-    learned. Inside ``with on(client)`` several domains are learned on the cluster, and of a single
-    one the passes over its narratives are done there.
+    Attributes
+    ----------
+    learned
+        What was learned of the others.
+    failed
+        For each failing domain, what went wrong.
     """
-    make_learner(method, **settings)  # complains before anything is done
-    parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
-    paths = titled_paths(output, corpus.domains, tuple(parts), source, title, folder=folder)
-    if current().remote and len(parts) > 1:
-        how = How(method, settings, types)
-        with progress_bar(console) as bar:
-            return learn_apart(parts, paths, output, how, resume=resume, bar=bar)
-    failed: dict[str, str] = {}
-    told: dict[str, Told] = {}
-    found: list[Learned] = []
-    for domain, part in parts.items():
-        with tolerated(domain, failed, found, of=len(parts)):
-            _check_lengths(part)
-            told[domain] = as_events(part, types=types)
-    learners = {domain: make_learner(method, **settings) for domain in told}
-    checkpoints = {
-        domain: Checkpoint(_beside(paths[domain]), learner, told[domain].events)
-        for domain, learner in learners.items()
-        if isinstance(learner, SEMHMM)
-    }
-    for checkpoint in checkpoints.values() if resume and not restart else ():
-        checkpoint.load()  # complains before anything is done
-    with progress_bar(console) as bar:
-        for domain, heard in told.items():
-            learner = learners[domain]
-            called = title or domain
-            _say_dropped(heard, called, console)
-            _say_limits(learner, heard.events, called, console)
-            name = shown_path(called) or "learning"
-            task = bar.add_task(name, total=len(heard.events), states="")
-            with tolerated(domain, failed, found, of=len(parts)):
-                if isinstance(learner, SEMHMM):
-                    checkpoint = checkpoints[domain]
-                    progress = _kept(checkpoint, restart=restart) if resume else None
-                    _search(learner, heard.events, checkpoint, bar, task, progress)
-                else:
-                    fit_default(learner, heard, called, _shown_on(bar, task, len(heard.events)))
-                    bar.update(task, completed=len(heard.events), states="")
-                found.append(saved(called, heard, learner, paths[domain]))
-                _say_rare(learner.script_, called, console)
-    if failed:
-        raise DomainsError(found, failed, stopped=False)
-    for checkpoint in checkpoints.values():
-        checkpoint.remove()
-    return found
+
+    def __init__(self, learned: list[Learned], failed: dict[str, str]) -> None:
+        self.learned, self.failed = learned, failed
+        rest = "the others are learned" if learned else "no script was learned"
+        super().__init__(f"{counted(len(failed), 'domain')} failed, {rest}")
+
+    def lines(self) -> list[str]:
+        """One line for each failing domain."""
+        return [f"{shown_path(domain) or '-'}: {said}" for domain, said in self.failed.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,20 +128,165 @@ class How:
     types: HandTypes | None = None
 
 
-def learn_domain(domain: str, part: Corpus, path: Path, how: How) -> tuple[Script, Learned]:
-    """Learn the script of one domain and write nothing, as a worker does."""
+def learn_domains(
+    corpus: Corpus,
+    output: Path,
+    how: How,
+    *,
+    source: str = "-",
+    only: str | None = None,
+    title: str | None = None,
+    folder: bool = False,
+    resume: bool = False,
+    restart: bool = False,
+    jobs: int = 1,
+    dask: str | None = None,
+    console: Console,
+) -> list[Learned]:
+    """Learn and save a script for each domain, or for one ``only``.
+
+    Narratives of raw sentences are turned into events first, and what does that is saved with the
+    script. With one domain ``output`` is the script's file, with several, or if ``folder`` says so,
+    a folder. ``source`` is the file that the corpus came from, which is not overwritten. A single
+    domain is called by its ``title``, if there is one.
+
+    Progress of a search for the script of one domain is kept beside it until it is complete;
+    ``resume`` goes on from it, and complains of progress with other narratives or settings unless
+    ``restart`` is set. Of several domains ``jobs`` are learned at once, or as many as there are
+    workers on the cluster ``dask``; those that fail are reported when the others are learned.
+    """
+    make_learner(how.method, **how.settings)  # complains before anything is done
+    parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
+    if resume and len(parts) > 1:
+        problem = f"{len(parts)} domains came, expected one to go on with"
+        raise InputError(problem, hint="name one with --domain, or leave --resume away")
+    paths = titled_paths(output, corpus.domains, tuple(parts), source, title, folder=folder)
+    if len(parts) == 1 and dask is None:
+        ((domain, part),) = parts.items()
+        return [_learn_one(title or domain, part, paths[domain], how, resume, restart, console)]
+    return _learn_several(parts, paths, how, jobs, dask, console)
+
+
+def _learn_one(
+    title: str, part: Corpus, path: Path, how: How, resume: bool, restart: bool, console: Console
+) -> Learned:
+    """Learn one domain, with progress that is shown, and kept where the search takes long."""
     _check_lengths(part)
     heard = as_events(part, types=how.types)
     learner = make_learner(how.method, **how.settings)
+    with progress_bar(console) as bar:
+        task = bar.add_task(shown_path(title) or "learning", total=len(heard.events), states="")
+
+        def say(line: str) -> None:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+        if not isinstance(learner, SEMHMM):
+            observer = _shown_on(bar, task, len(heard.events))
+            script, learned = _learned(title, heard, learner, path, say, observer)
+            script.save(path)
+            return learned
+        checkpoint = Checkpoint(_beside(path), learner, heard.events)
+        progress = _kept(checkpoint, restart=restart) if resume else None
+
+        def observe(event: Event, model: CountsModel | None) -> None:
+            checkpoint(event, model)
+            if isinstance(event, BatchDone):
+                bar.update(task, completed=event.seen, states=f"{event.states} states")
+
+        learner.set_params(observer=observe)
+        script, learned = _learned(title, heard, learner, path, say, progress=progress)
+        script.save(path)
+        checkpoint.remove()
+        return learned
+
+
+def _learn_several(
+    parts: Mapping[str, Corpus],
+    paths: Mapping[str, Path],
+    how: How,
+    jobs: int,
+    dask: str | None,
+    console: Console,
+) -> list[Learned]:
+    """Learn domains at once, and write their scripts here as they get done."""
+    work = [(domain, part, paths[domain]) for domain, part in parts.items()]
+    found: dict[str, Learned] = {}
+    failed: dict[str, str] = {}
+    with progress_bar(console) as bar:
+        task = bar.add_task("learning", total=len(parts), states="domains")
+        for number, made in parallel(partial(_made, how), work, jobs=jobs, dask=dask):
+            domain = work[number][0]
+            for line in made.said:
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
+            if made.learned is None:
+                failed[domain] = made.problem
+            else:
+                write_atomically(paths[domain], made.content)
+                found[domain] = made.learned
+            bar.advance(task)
+    learned = [found[domain] for domain in parts if domain in found]
+    if failed:
+        raise DomainsError(learned, {name: failed[name] for name in parts if name in failed})
+    return learned
+
+
+class _Made(NamedTuple):
+    """What came of a domain: a script's bytes and what it is, or a line that says why not."""
+
+    said: list[str]
+    content: bytes = b""
+    learned: Learned | None = None
+    problem: str = ""
+
+
+def _made(how: How, work: tuple[str, Corpus, Path]) -> _Made:
+    """Learn a domain and write nothing, as a worker does."""
+    domain, part, path = work
+    said: list[str] = []
+    try:
+        _check_lengths(part)
+        heard = as_events(part, types=how.types)
+        learner = make_learner(how.method, **how.settings)
+        script, learned = _learned(domain, heard, learner, path, said.append)
+        return _Made(said, dumps(script), learned)
+    except Exception as error:  # noqa: BLE001 - one domain must not stop the others
+        known = isinstance(error, InputError)
+        problem = str(error) if known else f"{type(error).__name__}: {error}"
+        return _Made(said, problem=" ".join(problem.split())[:300])
+
+
+def _learned(
+    title: str,
+    heard: Told,
+    learner: SEMHMM | ScriptLearner,
+    path: Path,
+    say: Callable[[str], object],
+    observer: Callable[[Stage], object] | None = None,
+    progress: SearchProgress | None = None,
+) -> tuple[Script, Learned]:
+    """Learn a script; give it as it is saved, and what is said of it."""
+    where = f"{shown_path(title)}: " if title else ""
+    lines = _dropped(heard)
     if isinstance(learner, SEMHMM):
-        learner.fit(heard.events)
+        lines += limits.of_search(learner, heard.events)
     else:
-        fit_default(learner, heard, domain, lambda _: None)
-    return _described(domain, heard, learner, path)
+        lines += limits.of_default(heard.events)
+    for line in lines:
+        say(where + line)
+    if isinstance(learner, SEMHMM):
+        learner.resume(heard.events, progress)
+    else:
+        fit_default(learner, heard, title, observer)
+    for line in _rare(learner.script_):
+        say(where + line)
+    return _described(title, heard, learner, path)
 
 
 def fit_default(
-    learner: ScriptLearner, heard: Told, title: str, observer: Callable[[Stage], object]
+    learner: ScriptLearner,
+    heard: Told,
+    title: str,
+    observer: Callable[[Stage], object] | None = None,
 ) -> ScriptLearner:
     """Learn from what was told, for the command line and the page alike."""
     learner.set_params(title=title, wording=heard.wording, observer=observer)
@@ -320,48 +390,25 @@ def _rename(
         extractor.domains_[domain] = renamed(types, names, [tellers[name] for name in new])
 
 
-def _say_dropped(heard: Told, domain: str, console: Console) -> None:
-    """Say how many sentences are of no event type, if any are."""
-    if heard.extractor is not None and heard.extractor.dropped_:
-        every = sum(map(len, heard.extractor.labels_))
-        where = f"{shown_path(domain)}: " if domain else ""
-        console.print(
-            f"{where}left out, as they are of no event type: {len(heard.extractor.dropped_)} of"
-            f" {every} sentences (elision events shows the types)",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+def _dropped(heard: Told) -> list[str]:
+    """How many sentences are of no event type, if any are."""
+    if heard.extractor is None or not heard.extractor.dropped_:
+        return []
+    every = sum(map(len, heard.extractor.labels_))
+    said = f"left out, as they are of no event type: {len(heard.extractor.dropped_)} of {every}"
+    return [f"{said} sentences (elision events shows the types)"]
 
 
-def _say_rare(script: Script, domain: str, console: Console) -> None:
-    """Say how many events are no steps of the outline, if any are not."""
+def _rare(script: Script) -> list[str]:
+    """How many events are no steps of the outline, if any are not."""
     if script.made_from is None:
-        return
+        return []
     rare = len(set(script.events).difference(script.made_from.steps_of))
-    if rare:
-        where = f"{shown_path(domain)}: " if domain else ""
-        console.print(
-            f"{where}too rarely told to be steps of the outline (by fewer than"
-            f" {outline.LEAST_SHARE:.0%} of the tellings, or by one): {rare} of"
-            f" {counted(len(script.events), 'event')}",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
-
-
-def _say_limits(
-    learner: SEMHMM | ScriptLearner,
-    narratives: list[tuple[str, ...]],
-    domain: str,
-    console: Console,
-) -> None:
-    sought = isinstance(learner, SEMHMM)
-    said = limits.of_search(learner, narratives) if sought else limits.of_default(narratives)
-    for line in said:
-        where = f"{shown_path(domain)}: " if domain else ""
-        console.print(f"{where}{line}", markup=False, highlight=False, soft_wrap=True)
+    if not rare:
+        return []
+    least = f"by fewer than {outline.LEAST_SHARE:.0%} of the tellings, or by one"
+    of = f"{rare} of {counted(len(script.events), 'event')}"
+    return [f"too rarely told to be steps of the outline ({least}): {of}"]
 
 
 def _kept(checkpoint: Checkpoint, *, restart: bool) -> SearchProgress | None:
@@ -374,35 +421,11 @@ def _kept(checkpoint: Checkpoint, *, restart: bool) -> SearchProgress | None:
         raise
 
 
-def _search(
-    learner: SEMHMM,
-    narratives: list[tuple[str, ...]],
-    checkpoint: Checkpoint,
-    bar: Progress,
-    task: TaskID,
-    progress: SearchProgress | None,
-) -> None:
-    def observe(event: Event, model: CountsModel | None) -> None:
-        checkpoint(event, model)
-        if isinstance(event, BatchDone):
-            bar.update(task, completed=event.seen, states=f"{event.states} states")
-
-    learner.set_params(observer=observe)
-    learner.resume(narratives, progress)
-
-
 def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None]:
     def observe(stage: Stage) -> None:
         bar.update(task, completed=round(stage.begins * total), states=stage.name)
 
     return observe
-
-
-def saved(domain: str, heard: Told, learner: SEMHMM | ScriptLearner, path: Path) -> Learned:
-    """Save what a learner has learned, and say what it is."""
-    script, learned = _described(domain, heard, learner, path)
-    script.save(path)
-    return learned
 
 
 def _described(

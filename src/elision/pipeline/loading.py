@@ -11,7 +11,6 @@ from elision import text, values
 from elision._files import shown_path
 from elision.errors import FileFormatError
 from elision.files import script
-from elision.scale import packed_corpus
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -26,19 +25,19 @@ UNFINISHED = "elision-progress"
 
 
 def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
-    """Read a script, a library, a packed corpus or an extractor, as it was saved.
+    """Read a script, a library or an extractor, as it was saved.
 
     Parameters
     ----------
     path
-        A file: of a script, or of an extractor. Or a folder: a library, script files such as
-        ``elision learn`` writes, or a packed corpus.
+        A file: of a script, or of an extractor. Or a folder: a library, or script files such as
+        ``elision learn`` writes.
     checksum
         False reads a script that was edited by hand, whose checksum no longer fits.
 
     Returns
     -------
-    Script or Library or PackedCorpus or EventExtractor
+    Script or Library or EventExtractor
 
     Raises
     ------
@@ -56,8 +55,6 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
     """
     place = Path(path)
     if os.path.isdir(path):  # noqa: PTH112 - which never raises
-        if packed_corpus.is_packed(place):
-            return packed_corpus.PackedCorpus.open(place)
         return values.library.Library.load(place)
     kind = _format_of(place)
     if kind == EXTRACTOR:
