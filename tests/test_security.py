@@ -15,8 +15,8 @@ SOURCE = ROOT / "src" / "elision"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 RUNS_DATA = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml"}
-CLUSTER = "src/elision/scale/_dask_run.py"
-"""Pickles what it sends to the workers of the user's own cluster, and nothing that was read."""
+PROCESSES = ("src/elision/_parallel.py", "src/elision/bench/measuring.py")
+"""They begin processes of their own by joblib, and read nothing by it."""
 
 NETWORK = {"urllib.request", "http.client", "requests", "httpx", "ftplib", "smtplib", "aiohttp"}
 BUILT_IN = {"eval", "exec", "compile"}
@@ -39,7 +39,7 @@ def trees():
 def test_nothing_that_is_read_is_run():
     for path, tree in trees():
         found = {name.partition(".")[0] for name in imported(tree)} & RUNS_DATA
-        assert found == ({"pickle"} if path.as_posix().endswith(CLUSTER) else set()), path
+        assert found <= ({"joblib"} if path.as_posix().endswith(PROCESSES) else set()), path
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 called = node.func.id if isinstance(node.func, ast.Name) else None
