@@ -45,6 +45,8 @@ RATES = (0.05, 0.1)
 """Shares of correct tellings with a false alarm."""
 
 EVENTS = (1, 2, 3, 5, None)
+NONE_BY_EVENTS = 0.2
+"""That it is none of the scripts: a few events must not name one too easily."""
 """After how many events it is asked which activity it is; None is the end."""
 
 MOST_READ = 10
@@ -279,7 +281,7 @@ class Named(NamedTuple):
 
 
 def heard_out(library: el.Library, telling: Sequence[str], truth: str) -> dict[int | None, Named]:
-    """Follow a telling over a library, and note what it is taken for."""
+    """Hear a telling event by event, and note what it is taken for."""
 
     def named(guess: Any) -> Named:
         best = next((one for one in guess.candidates if one.name is not None), None)
@@ -288,13 +290,11 @@ def heard_out(library: el.Library, telling: Sequence[str], truth: str) -> dict[i
         right = best is not None and best.name == truth
         return Named(right, min(sure, 1.0), none, guess.best is None)
 
-    follower = library.follow()
-    found: dict[int | None, Named] = {}
-    for count, item in enumerate(telling, start=1):
-        guess = follower.tell(item).activities
-        if count in EVENTS:
-            found[count] = named(guess)
-    return {**found, None: named(follower.finish().activities)}
+    by_words = any(script.extractor is not None for script in library.values())
+    counts = [count for count in EVENTS if count is not None and count <= len(telling)]
+    asked: list[Any] = [[*telling[:count], ...] for count in counts] + [list(telling)]
+    guesses = library.identify_many(asked, none_of_these=True if by_words else NONE_BY_EVENTS)
+    return dict(zip([*counts, None], map(named, guesses), strict=True))
 
 
 def bag(telling: Sequence[str], *, words: bool) -> list[str]:

@@ -153,7 +153,7 @@ ASKING = {
     "export": ("export", "SCRIPT", "-o", "script.dot"),
 }
 ALL_ASKING = tuple(ASKING)
-ONE_OR_MORE = ("follow", "identify")
+ONE_OR_MORE = ("identify",)
 EVENTS = tuple(name for name, arguments in ASKING.items() if "EVENT" in arguments)
 SCRIPTS = {
     "no such script": None,

@@ -345,7 +345,7 @@ def test_home_cache_and_locale(here):
 
 def test_ctrl_c_is_heard_while_a_huge_question_is_answered(here):
     row(2000).save("huge.json")
-    with commands.start("fill", "huge.json", "s0", "...", "s1999") as process:
+    with commands.start("fill", "huge.json", "s0", *["?"] * 1500, "s1999", "--joint") as process:
         time.sleep(2.5)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)

@@ -16,9 +16,7 @@ import naive_follow as twin
 from elision.ask.engine.filters import StateFilter, TellingFilter, first_filter
 from elision.ask.engine.passing import EXPECTED, LARGEST_ODDS, Passing
 from elision.ask.follow import Follower, OutOfOrder, Skipped
-from elision.ask.follow_many import NONE_BY_EVENTS
 from elision.learn.outline import learn_outline, sharp_script
-from elision.values.library import Library
 from elision.values.outline import Alarms, Outline, Step, Unit
 from models import RTOL, events, models
 
@@ -761,148 +759,6 @@ def test_sentences_are_followed_as_their_events(spoken):
     assert both.tell("The moon is made of cheese.").unknown == ("The moon is made of cheese.",)
 
 
-# Over a library
-
-
-@pytest.fixture(scope="module")
-def library(doorbell, tea, twice):
-    priors = {"doorbell": 2.0, "tea": 1.0, "baking": 1.0}
-    return Library({"doorbell": doorbell, "tea": tea, "baking": twice}, priors)
-
-
-@pytest.fixture(scope="module")
-def mixed(doorbell, tea):
-    """Scripts with a telling model, with an outline only, and bare ones."""
-    bare = el.Script.build(
-        {"boil": {"boil water": 0.9, None: 0.1}, "pour": {"pour water": 0.5, "add tea": 0.5}},
-        {"start": {"boil": 1}, "boil": {"boil": 0.2, "pour": 0.8}, "pour": {"end": 1}},
-    )
-    return Library(
-        {
-            "doorbell": doorbell.with_telling(None),
-            "by hand": el.examples.doorbell(),
-            "tea": tea,
-            "short tea": bare,
-        }
-    )
-
-
-def same_guess(found, expected):
-    assert found.best == expected.best
-    names = {one.name for one in (*found.candidates, *expected.candidates)}
-    for name in names:
-        assert found.probability(name) == pytest.approx(
-            expected.probability(name), rel=RTOL, abs=1e-8
-        )
-    evidence = {one.name: one.log_evidence for one in expected.candidates}
-    for one in found.candidates:
-        if one.name in evidence and one.probability > 1e-8:
-            assert one.log_evidence == pytest.approx(evidence[one.name], rel=RTOL, abs=RTOL)
-
-
-def random_tellings(library, count=20):
-    for seed in range(count):
-        rng = np.random.default_rng(seed)
-        events = [*library.events, "sneeze"]
-        yield rng.choice(events, int(rng.integers(0, 9))).tolist()
-
-
-def test_a_library_at_the_end_identifies(library):
-    own = [one[:8] for script in library.values() for one in script.sample(4, random_state=2)]
-    for told in [*own, *random_tellings(library)]:
-        follow = library.follow()
-        for event in told:
-            follow.tell(event)
-        guess = follow.finish()
-        same_guess(guess.activities, library.identify(told, none_of_these=NONE_BY_EVENTS))
-        if guess.best is None:  # if only the end says so, what the best one missed is still known
-            follow.undo()
-            assert guess.about == follow.now().best
-        else:
-            assert guess.about == guess.best
-        assert (guess.now is None) == (guess.about is None)
-        if guess.about is not None:
-            script = library[guess.about]
-            alone = script.follow()
-            alone.tell_all(told)
-            assert guess.now == alone.finish()
-
-
-def test_scripts_of_any_kind_are_identified_as_at_the_end(mixed):
-    own = [one[:8] for script in mixed.values() for one in script.sample(4, random_state=2)]
-    for told in [*own, *random_tellings(mixed)]:
-        follow = mixed.follow()
-        for count, event in enumerate(told, start=1):
-            follow.tell(event)
-            begun = mixed._identifier.identify([told[:count]], NONE_BY_EVENTS, begun=True)[0]
-            same_guess(follow.activities, begun)
-        expected = mixed.identify(told, none_of_these=NONE_BY_EVENTS)
-        same_guess(follow.finish().activities, expected)
-
-
-def test_a_library_names_the_activity_sooner_or_later(library):
-    follow = library.follow()
-    assert follow.activities.probability("doorbell") == pytest.approx(0.4, rel=1e-6)
-    guess = follow.tell("hear doorbell")
-    assert guess.best == "doorbell"
-    assert guess.now == library["doorbell"].follow().tell("hear doorbell")
-    assert str(guess).startswith("doorbell")
-
-
-def test_the_end_does_not_swallow_what_was_skipped(clinic, doorbell):
-    follow = el.Library({"care": clinic, "door": doorbell}).follow()
-    for event in ["come", "foo", "surgery"]:
-        before = follow.tell(event)
-    assert before.best == "care"
-    after = follow.finish()
-    assert (after.best, after.about) == (None, "care")
-    assert {one.step for one in after.now.alarms} == {"ward", "go"}
-    assert after.now.finished
-    assert "as care:\n100% done (finished)\n! skipped: " in str(after)
-    assert follow.undo() == before
-
-
-def test_none_of_these(library):
-    follow = library.follow()
-    follow.tell("sneeze")
-    guess = follow.tell("cough")
-    assert guess.best is None
-    assert guess.now is None
-    assert "(none of these)" in str(guess)
-    never = library.follow(none_of_these=False)
-    assert never.tell("sneeze").best is not None
-    assert never.activities.probability(None) == 0
-    for share in (-0.1, 1, "few"):
-        with pytest.raises(el.InputError, match="none_of_these"):
-            library.follow(none_of_these=share)
-
-
-def test_a_library_takes_back(library):
-    rng = np.random.default_rng(0)
-    follow, told, seen = library.follow(), [], []
-    for _ in range(40):
-        if told and rng.random() < 0.4:
-            assert follow.undo() == seen.pop()
-            told.pop()
-        else:
-            seen.append(follow.now())
-            told.append(str(rng.choice([*library.events, "sneeze"])))
-            follow.tell(told[-1])
-    before = follow.now()
-    assert follow.told == tuple(told)
-    finished = follow.finish()
-    with pytest.raises(el.InputError, match="finished"):
-        follow.tell("open door")
-    assert finished == follow.now()
-    assert follow.undo() == before
-    for _ in told:
-        follow.undo()
-    with pytest.raises(el.InputError, match="nothing was told"):
-        follow.undo()
-    with pytest.raises(el.InputError, match="3 came"):
-        follow.tell(3)
-
-
 # Imports
 
 LIGHT = """
@@ -941,16 +797,6 @@ def test_following_needs_little(tea, tmp_path):
     assert imported(loaded, "script", path) <= LITTLE
 
 
-def test_following_over_a_library_needs_little(mixed, tea, tmp_path):
-    loaded = "library = el.Library.load(sys.argv[1]); events = library.events"
-    mixed.save(tmp_path / "library")
-    assert imported(loaded, "library", tmp_path / "library") <= LITTLE
-    # Made from scripts in memory, or read from a folder of them.
-    loaded = "script = el.load(sys.argv[1]); events = script.events"
-    tea.save(tmp_path / "tea.json")
-    assert imported(loaded, "el.Library({'tea': script})", tmp_path / "tea.json") <= LITTLE
-
-
 def test_a_repeat_in_a_row_is_no_step_out_of_order():
     follower = el.ScriptLearner().fit(washing()).script_.follow()
     now = follower.tell_all(["knead", "bake", "wash hands", "wash hands"])
@@ -959,9 +805,6 @@ def test_a_repeat_in_a_row_is_no_step_out_of_order():
 
 
 def test_a_wrong_rate_is_refused_at_once():
-    library = el.Library({"doorbell": el.examples.doorbell()})
     for rate in (0, 1, 3, "often"):
         with pytest.raises(el.InputError, match="false_alarms"):
             el.examples.doorbell().follow(false_alarms=rate)
-        with pytest.raises(el.InputError, match="false_alarms"):
-            library.follow(false_alarms=rate)

@@ -271,16 +271,6 @@ def test_likeness_where_a_prior_is_as_good_as_none(spoken):
     assert Library({"tea": spoken["tea"]}).identify(["boil the water", "pour tea"]).best == "tea"
 
 
-def test_none_of_these_while_sentences_are_followed(spoken):
-    """The same number, sentence by sentence."""
-    books = Library(spoken)
-    follow = books.follow()
-    for sentence in STEEPING[0]:
-        follow.tell(sentence)
-    expected = books.identify(STEEPING[0]).probability(None)
-    close(follow.finish().activities.probability(None), expected)
-
-
 # --- files ------------------------------------------------------------------------------------
 
 

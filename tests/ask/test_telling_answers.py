@@ -37,9 +37,8 @@ pytestmark = pytest.mark.usefixtures("settings_of_the_package")
 def two_scripts():
     """Two scripts that share the events e2 and e3, and an identifier of both."""
     cases = {"one": small_case(0, size=4), "two": small_case(1, size=4, first=2)}
-    sheets = [sheet_of(case.script, None) for case in cases.values()]
-    priors = np.array([0.5, 0.5])
-    identifier = Identifier(list(cases), sheets, priors, lambda name: Witness(cases[name].script))
+    witnesses = {name: Witness(case.script) for name, case in cases.items()}
+    identifier = Identifier(witnesses, np.array([0.5, 0.5]))
     return cases, identifier
 
 

@@ -9,7 +9,6 @@ from elision._rooms import door
 if TYPE_CHECKING:
     from elision.ask import engine as engine
     from elision.ask import follow as follow
-    from elision.ask import follow_many as follow_many
     from elision.ask import following as following
     from elision.ask import heard as heard
     from elision.ask import identify as identify

@@ -174,15 +174,11 @@ class Identifier:
                 if part.reading is not None:
                     nothing[places] += self._unfamiliar(part, part.reading, evidence[places])
         return [
-            self.weighed(row, float(none), none_of_these)
+            self._weighed(row, float(none), none_of_these)
             for row, none in zip(evidence, nothing, strict=True)
         ]
 
-    def is_wordy(self, narrative: Sequence[Observation]) -> bool:
-        """Whether a narrative is taken for sentences, not for names of events."""
-        return _is_wordy(self._told(0, narrative))
-
-    def weighed(
+    def _weighed(
         self, evidence: NDArray[np.float64], nothing: float, share: float
     ) -> Identification:
         """Make probabilities of the evidence for each script and for none of them.

@@ -6,24 +6,19 @@ import re
 import signal
 import sys
 from contextlib import contextmanager
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elision import ask, values
-from elision.cli.app import app, load, typed, worded
-from elision.cli.judging import library_of
+from elision import ask
+from elision.cli.app import ScriptFile, app, load, typed, worded
 from elision.errors import InputError, counted, relocated
 from elision.terminal import Line, complain, err, out, plain, print_json, print_lines, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from elision.ask.follow import Now
-    from elision.ask.follow_many import Guess
-    from elision.ask.identify import Candidate
-    from elision.values.library import Library
     from elision.values.script import Script
 
 PROMPT = "> "
@@ -40,23 +35,17 @@ HOW = (
 )
 
 MOST_SHOWN = 3
-"""Events that may come next, and activities that it may be."""
+"""Events that may come next."""
 
 LEAST_SHARE = 0.005
 """What would show as 0% is left out."""
 
 UNKNOWN_RATE = "too few tellings to know how rare an alarm is"
-NONE = "(none of these)"
 
 
 @app.command()
 def follow(
-    scripts: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Script file; or several, or folders of them, if it is not known which it is.",
-        ),
-    ],
+    script: ScriptFile,
     false_alarms: Annotated[
         float,
         typer.Option(
@@ -77,14 +66,13 @@ def follow(
     what is still to come is not judged. What is worth speaking up about has a ! in front.
 
     With --json each line is answered by one, at once, and the end by one more: count, skipped,
-    out_of_order, next, ended, progress, unknown, finished, knows_alarms; over several scripts best,
-    activities, now (these) and about, the script that says so; or error. There all words are events
-    but `undo` and `...`, which is answered with what is known, and no line for the end comes after
-    it. The exit status is 2 if a line of standard input could not be followed.
+    out_of_order, next, ended, progress, unknown, finished, knows_alarms; or error. There all words
+    are events but `undo` and `...`, which is answered with what is known, and no line for the end
+    comes after it. The exit status is 2 if a line of standard input could not be followed.
 
     Example: `elision follow doorbell.json`
     """
-    conversation = _Conversation(_loaded(scripts), false_alarms, as_json=as_json)
+    conversation = _Conversation(load(script), false_alarms, as_json=as_json)
     if sys.stdin is not None and sys.stdin.isatty():
         _at_prompt(conversation)
     elif not conversation.hold(() if sys.stdin is None else _piped()):
@@ -94,10 +82,12 @@ def follow(
 class _Conversation:
     """Lines in, and what is known after each out."""
 
-    def __init__(self, scripts: Script | Library, false_alarms: float, *, as_json: bool) -> None:
-        self._scripts, self._rate = scripts, false_alarms
-        self._follower = scripts.follow(false_alarms=false_alarms)
-        self.events = frozenset(scripts.events)
+    def __init__(self, script: Script, false_alarms: float, *, as_json: bool) -> None:
+        self._script = script
+        self._follower = script.follow(false_alarms=false_alarms)
+        self.events = frozenset(script.events)
+        alarms = script.outline().alarms
+        self._knows_alarms = alarms is not None and alarms.known(false_alarms)
         self._as_json = as_json
         self._warned = False
 
@@ -144,14 +134,13 @@ class _Conversation:
                 print_json({"error": {"problem": problem}}, lines=True)
             return False
         if not self._as_json and text != TAKE_BACK:
-            self._show_heard(said, found)
+            self._show_heard(said)
         self._show(found, said)
         return True
 
-    def _show_heard(self, said: str, found: Now | Guess) -> None:
-        """Say what a sentence is taken for; over several scripts by the one that it probably is."""
-        script = self._script(found.best if isinstance(found, ask.follow_many.Guess) else None)
-        taken = [] if script is None else ask.sentences.taken_for(script, [said])
+    def _show_heard(self, said: str) -> None:
+        """Say what a sentence is taken for."""
+        taken = ask.sentences.taken_for(self._script, [said])
         told = [one for one in taken if one.event is not None]
         heard = ", ".join(one.meant if one.uncertain else str(one.event) for one in told)
         if heard:
@@ -160,50 +149,18 @@ class _Conversation:
             if one.event is None and one.denied:
                 say(f"{one.sentence}: {one.meant}", "dim")
 
-    def _script(self, name: str | None) -> Script | None:
-        """The script, or the one of this name if there are several."""
-        if isinstance(self._scripts, values.script.Script):
-            return self._scripts
-        return None if name is None else self._scripts[name]
-
-    def _knows_alarms(self, name: str | None) -> bool:
-        """Whether there were enough tellings to know how rare an alarm is."""
-        script = self._script(name)
-        alarms = None if script is None else script.outline().alarms
-        return alarms is not None and alarms.known(self._rate)
-
-    def _as_object(self, now: Now, name: str | None) -> dict[str, object]:
-        return {**plain(now), "knows_alarms": self._knows_alarms(name)}
-
-    def _show(self, found: Now | Guess, text: str = "", *, open_end: bool = False) -> None:
-        now, about = (
-            (found.now, found.about) if isinstance(found, ask.follow_many.Guess) else (found, None)
-        )
-        if now is not None and not self._warned and not self._knows_alarms(about):
+    def _show(self, now: Now, text: str = "", *, open_end: bool = False) -> None:
+        if not self._warned and not self._knows_alarms:
             err.print(UNKNOWN_RATE, style="dim")
             self._warned = True
         if self._as_json:
-            known = None if now is None else self._as_object(now, about)
-            if isinstance(found, ask.follow_many.Guess):
-                activities = found.activities.candidates
-                known = {"best": found.best, "activities": activities, "now": known, "about": about}
-            print_json(known, lines=True)
+            print_json({**plain(now), "knows_alarms": self._knows_alarms}, lines=True)
             return
-        if isinstance(found, ask.follow_many.Guess):
-            _show_activities(found.activities.candidates)
-            if found.about is not None and found.best is None:
-                say(f"as {found.about}", "dim")
-        if now is not None and open_end:
+        if open_end:
             say(f"not finished: {counted(now.count, 'event')} told")
-        elif now is not None:
+        else:
             _show_now(now, text)
         out.print()
-
-
-def _show_activities(found: Sequence[Candidate]) -> None:
-    shown = [one for one in found[:MOST_SHOWN] if one.probability >= LEAST_SHARE]
-    names = ((NONE if one.name is None else one.name, one.probability) for one in shown)
-    print_lines((Line(name, share) for name, share in names), indent=0)
 
 
 def _show_now(now: Now, text: str) -> None:
@@ -222,11 +179,6 @@ def _show_now(now: Now, text: str) -> None:
         likely.append(Line("(nothing more)", now.ended))
         out.print("next", style="dim")
         print_lines(line for line in likely if line.share >= LEAST_SHARE)
-
-
-def _loaded(paths: list[Path]) -> Script | Library:
-    """The script of a file, or those of several files and folders."""
-    return load(paths[0]) if len(paths) == 1 and not paths[0].is_dir() else library_of(paths)
 
 
 def _at_prompt(conversation: _Conversation) -> None:

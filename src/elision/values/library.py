@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elision.ask.follow_many import LibraryFollower
-    from elision.ask.identify import Identification, Identifier, Witness
+    from elision.ask.identify import Identification, Identifier
     from elision.ask.many import Answers
     from elision.values.observations import Observation
 
@@ -174,42 +173,10 @@ class Library(Mapping[str, Script]):
                 found[number] = self._identifier.identify([listed[number]], share, begun=True)[0]
         return asked.identifications(found)
 
-    def follow(
-        self, *, none_of_these: bool | float = True, false_alarms: float = 0.05
-    ) -> LibraryFollower:
-        """Follow a telling while it is told, of whichever script it is.
-
-        Parameters
-        ----------
-        none_of_these
-            Prior probability that it is none of the scripts. True for 0.2 while only names of
-            events are told, and else for 0.02 as in `identify`; False for 0.
-        false_alarms
-            Share of ordinary tellings in which a step may be called skipped that is told later, and
-            share in which one may be called out of order; see `elision.ask.follow.Follower`.
-
-        Examples
-        --------
-        >>> import elision as el
-        >>> tea = el.ScriptLearner().fit([["boil water", "pour water"], ["boil water"]]).script_
-        >>> follow = Library({"doorbell": el.examples.doorbell(), "tea": tea}).follow()
-        >>> follow.tell("boil water").best
-        'tea'
-        """
-        return ask.follow_many.LibraryFollower(
-            self._identifier,
-            self._witnesses,
-            none_of_these=None if none_of_these is True else _checked_share(none_of_these),
-            false_alarms=false_alarms,
-        )
-
-    @cached_property
-    def _witnesses(self) -> dict[str, Witness]:
-        return {name: ask.identify.Witness(script) for name, script in self._scripts.items()}
-
     @cached_property
     def _identifier(self) -> Identifier:
-        return ask.identify.Identifier(self._witnesses, self._priors)
+        witnesses = {name: ask.identify.Witness(script) for name, script in self._scripts.items()}
+        return ask.identify.Identifier(witnesses, self._priors)
 
 
 def _script_of(name: str, value: object) -> Script:
