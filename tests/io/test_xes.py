@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from elision.errors import InputError
 from elision.io import read
+from elision.io.source import opened
+from elision.io.xes import XesLog, _by_rustxes, keys_of
 from elision.values.narrative import Narrative
 from sources import XES, put
 
@@ -126,3 +129,49 @@ class TestXes:
             read(io.StringIO(text))
         with pytest.raises(InputError, match=r"^open file line 2: not valid XML: undefined entity"):
             read(io.StringIO("\n" + log(event("&b;")).replace("\n", "")))
+
+
+NAMED = log(
+    event("b", "complete", "2024-01-01T03:00:00.125+01:00"),
+    event("a", "start", "2024-01-01T00:00:00Z"),
+    '<event><int key="x" value="1"/><string key="concept:name" value="&lt;c&gt;"/>'
+    '<date key="time:timestamp" value="2024-01-02T00:00:00+00:00"/></event>',
+)
+ROLES = dict.fromkeys(("case", "activity", "time", "domain"))
+
+
+class TestRustxes:
+    def test_it_reads_what_expat_reads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        keys = keys_of(ROLES)
+        content = NAMED.encode()
+        with opened(io.BytesIO(content), "utf-8") as source:
+            slow = XesLog(source, content, keys).rows()
+        quick = _by_rustxes(content, keys)
+        assert quick is not None
+        same = ["number", "case", "activity", "phase"]
+        assert quick.select(same).equals(slow.select(same))
+        told = read(io.BytesIO(content))
+        assert told.events == [("b", "<c>")]
+        assert read(io.BytesIO(content), lifecycle="all").events == [("a", "b", "<c>")]
+        monkeypatch.setitem(sys.modules, "rustxes", None)
+        assert _by_rustxes(content, keys) is None
+        assert read(io.BytesIO(content)) == told
+        times = slow["time"].str.to_datetime("%+", time_zone="UTC", time_unit="ns")
+        assert times.equals(quick["time"].dt.replace_time_zone("UTC").cast(times.dtype))
+
+    @pytest.mark.parametrize(
+        ("plain", "odd"),
+        [
+            ('value="T"', 'value="T"/><x y="<event>"'),
+            ("</trace>", "</trace><trace/>"),
+            ("</trace>", '</trace><trace><string key="concept:name" value="T"/></trace>'),
+            ("2024-01-01T00:00:00Z", "soon"),
+            ("<log>", '<?xml version="1.0" encoding="iso-8859-1"?><log>'),
+            ("<log>", "<!DOCTYPE log><log>"),
+            ("</log>", ""),
+            ('value="b"', 'value=""'),
+        ],
+    )
+    def test_what_it_may_not_tell_is_left_to_expat(self, plain: str, odd: str) -> None:
+        assert plain in NAMED
+        assert _by_rustxes(NAMED.replace(plain, odd, 1).encode(), keys_of(ROLES)) is None

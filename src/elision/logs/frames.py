@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elision._backends import BACKENDS, library_of
 from elision.errors import InputError, shown
@@ -64,27 +64,35 @@ def with_rows(
         return add(native, _Rows(anchors, order, own, same, timed, ticks, columns.time))
 
 
-class _Rows:
-    """Rows to put in: columns of their own, columns that are the neighbour's, and the order."""
+class _Rows(NamedTuple):
+    """Rows to put in.
 
-    def __init__(
-        self,
-        anchors: list[int],
-        order: list[int],
-        own: dict[str, list[Any]],
-        same: set[str | None],
-        timed: set[str],
-        ticks: Form | None,
-        time: str | None,
-    ) -> None:
-        self.anchors, self.order, self.own, self.ticks = anchors, order, own, ticks
-        self._same, self._timed, self.time = same, timed, time
+    Attributes
+    ----------
+    anchors
+        Their neighbours.
+    order
+        Of all rows; those that are put in are numbered after the others.
+    own
+        Columns with values of their own.
+    same
+        Columns that are the neighbour's, beside those that begin with case:.
+    timed
+        Columns of dates as such, and ``ticks`` their form.
+    time
+        The column of the time.
+    """
+
+    anchors: list[int]
+    order: list[int]
+    own: dict[str, list[Any]]
+    same: set[str | None]
+    timed: set[str]
+    ticks: Form | None
+    time: str | None
 
     def is_same(self, name: object) -> bool:
-        return name in self._same or (isinstance(name, str) and name.startswith(CASE_PREFIX))
-
-    def is_timed(self, name: object) -> bool:
-        return name in self._timed
+        return name in self.same or (isinstance(name, str) and name.startswith(CASE_PREFIX))
 
 
 def _order(rows: Sequence[int], placed: Sequence[Placed]) -> list[int]:
@@ -115,7 +123,7 @@ def _marks_series(name: str, values: list[Any], rows: _Rows) -> pl.Series:
     """Return what is put into a column, of a type that suits it."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    if rows.ticks is not None and rows.is_timed(name):
+    if rows.ticks is not None and name in rows.timed:
         unit, zone = rows.ticks.unit, rows.ticks.zone
         ticks = pl.Series(name, values, dtype=pl.Int32 if unit == "d" else pl.Int64)
         return ticks.cast(pl.Date if unit == "d" else pl.Datetime(unit, zone))
@@ -201,8 +209,8 @@ def _pandas(native: Any, rows: _Rows) -> Any:
             own = rows.own[name]
             if pd.api.types.is_integer_dtype(old.dtype) and name not in (*MARKS, rows.time):
                 own = _whole_numbers(name, own)
-            if rows.is_timed(name):
-                own = _moments(own, rows.ticks, old.dtype)
+            if name in rows.timed:
+                own = _moments(own, rows.ticks)
             both = [*old.tolist(), *own]
             dtype = old.dtype
             if isinstance(dtype, pd.CategoricalDtype):
@@ -214,9 +222,9 @@ def _pandas(native: Any, rows: _Rows) -> Any:
             first: Any = False if name == INSERTED else None
             said = _marks_series(name, rows.own[name], rows)
             dtype = {INSERTED: "bool", PROBABILITY: "float64"}.get(name)
-            values = _moments(rows.own[name], rows.ticks, None) if rows.is_timed(name) else [*said]
+            values = _moments(rows.own[name], rows.ticks) if name in rows.timed else [*said]
             column = [first if one is None else values[one] for one in new]
-            if rows.is_timed(name):
+            if name in rows.timed:
                 made[name] = pd.Series(column, dtype=native[rows.time].dtype)
             else:
                 made[name] = pd.Series(column, dtype=dtype or "str")
@@ -226,7 +234,7 @@ def _pandas(native: Any, rows: _Rows) -> Any:
     return frame
 
 
-def _moments(values: Sequence[Any], ticks: Form | None, dtype: Any) -> list[Any]:  # noqa: ARG001
+def _moments(values: Sequence[Any], ticks: Form | None) -> list[Any]:
     """Return ticks as pandas has times; exact to the nanosecond."""
     import pandas as pd  # noqa: PLC0415 - the frame is of it
 
