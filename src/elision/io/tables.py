@@ -85,9 +85,11 @@ class Table:
                 ("case", "activity", "time", "domain", "phase"), columns.roles, strict=True
             )
         }
-        made = {
-            role: labels(one) for role, one in given.items() if role != "time" and one is not None
-        }
+        made = {}
+        for role, one in given.items():
+            if role != "time" and one is not None:
+                with failures(f"{self.name}, column {shown(one.name)}"):
+                    made[role] = labels(one)
         lacking = []
         for role in ("case", "activity"):
             if made[role].null_count():
@@ -288,6 +290,8 @@ class Text:
         import polars as pl  # noqa: PLC0415 - slow to import
 
         names = [str(number) for number in range(len(self.names))]
+        if not names:
+            return pl.DataFrame()
         found = None
         with suppress(pl.exceptions.PolarsError):  # what is wrong with it, the slow way says
             found = pl.read_csv(
@@ -298,7 +302,7 @@ class Text:
                 raise_if_empty=False,
             )
         # A row with too few cells ends in nulls, like one whose last cells are empty.
-        if found is None or found.columns != names or not names or found[names[-1]].null_count():
+        if found is None or found.columns != names or found[names[-1]].null_count():
             rows = [row for _, row, _ in self.rows() if row][1:]
             return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
         return found.filter(~pl.all_horizontal(pl.all().is_null())).with_columns(
