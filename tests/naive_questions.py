@@ -124,17 +124,6 @@ def precedence(model, x, y, c=1, d=1):
     return first
 
 
-def precedence_matrix(model, c=1, d=1):
-    count = model[1].shape[1]
-    result = np.full((count, count), 0.5)
-    for x, y in product(range(count), repeat=2):
-        if x != y:
-            one, other = precedence(model, x, y, c, d), precedence(model, y, x, d, c)
-            if one + other > 0:
-                result[x, y] = one / (one + other)
-    return result
-
-
 def agreement(matrix, order):
     return sum(matrix[a, b] for i, a in enumerate(order) for b in order[i + 1 :])
 

@@ -1,4 +1,4 @@
-"""Orders of events against all permutations, and precedence against one big chain."""
+"""Orders of events by a script, against all permutations."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import elision as el
 import naive_questions as twin
 from elision.ask import order as module
-from elision.ask.engine.precedence import improved, precedence
-from elision.ask.engine.told_chain import ToldChain
-from elision.ask.order import order
+from elision.ask.order import improved, order
 from models import ATOL, RTOL, events, models
 
 pytestmark = pytest.mark.numerical
@@ -63,17 +61,7 @@ def test_pairs_given_just_these_events(model, told):
     # Rows of the answer follow its own order: the copies of an event in theirs.
     numbers = [script.events.index(event) for event in found.events]
     place = np.argsort(np.argsort(numbers, kind="stable"), kind="stable")
-    close(found.before, expected[np.ix_(place, place)])
-
-
-@settings(max_examples=60)
-@given(models(most_events=3))
-@pytest.mark.parametrize("copies", [(1, 1), (2, 1), (1, 2), (2, 2)])
-def test_precedence_over_all_tellings(copies, model):
-    count = model[1].shape[1]
-    found = precedence(ToldChain(script_of(model)), np.arange(count), max(copies))
-    expected = twin.precedence_matrix(model, *copies)
-    close(found[copies[0] - 1, copies[1] - 1] * (1 - np.eye(count)), expected * (1 - np.eye(count)))
+    close(found.precedence, expected[np.ix_(place, place)])
 
 
 @settings(max_examples=60)
@@ -108,10 +96,12 @@ def test_too_many_orders_are_searched_and_never_overrated(model, told):
     chosen, orders = possible(model, told)
     script = script_of(model)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_CELLS", 0)
-        found = order(script, [script.events[o] for o in chosen], beam=3)
+        patch.setattr(module, "MOST_ORDERS", 0)
+        try:
+            found = order(script, [script.events[o] for o in chosen], beam=3)
+        except el.InputError:  # the beam followed none that can be told
+            return
     assert not found.exact
-    assert found.before is None
     claimed = tuple(script.events.index(event) for event in found.likeliest[0].events)
     close(math.exp(found.likeliest[0].log_prob), orders[claimed])
     assert sorted(claimed) == sorted(chosen)
@@ -120,10 +110,11 @@ def test_too_many_orders_are_searched_and_never_overrated(model, told):
 def test_a_wide_beam_finds_the_best():
     learner = el.SEMHMM(score="marginal", random_state=0).fit(el.examples.doorbell_tellings())
     script = learner.script_
-    exact = order(script, script.events)
+    told = script.events[:6]
+    exact = order(script, told)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_CELLS", 0)
-        found = order(script, script.events, beam=200)
+        patch.setattr(module, "MOST_ORDERS", 0)
+        found = order(script, told, beam=200)
     assert found.likeliest[0].log_prob == pytest.approx(exact.likeliest[0].log_prob)
     assert found.events == exact.events
 
@@ -157,7 +148,7 @@ def test_repeated_events_keep_their_copies_in_order():
 
 def test_ambiguous_events_are_placed_by_what_they_may_be():
     script = el.examples.doorbell()
-    found = order(script, ["open door", {"close door": 0.9, "say goodbye": 0.1}, None])
+    found = order(script, ["open door", {"close door": 0.9, "say goodbye": 0.1}])
     assert found.events.index("open door") < found.events.index("close door")
 
 
@@ -169,7 +160,7 @@ def test_nothing_to_order():
 
 def test_events_that_cannot_be_told_together():
     told = ["greet visitor", "sign for parcel", "open door"]
-    with pytest.raises(el.InputError, match="without 'sign for parcel'"):
+    with pytest.raises(el.InputError, match="in any order"):
         order(el.examples.doorbell(), told)
 
 

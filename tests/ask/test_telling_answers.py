@@ -15,7 +15,7 @@ from elision.ask.engine.evidence import BROKEN_OFF, OPEN, STRAY, Background, she
 from elision.ask.fill import allowed_events
 from elision.ask.heard import hear_all
 from elision.ask.identify import Identifier, Witness
-from elision.ask.telling import ordering
+from elision.ask.order import MOST_ORDERS
 from elision.ask.telling.evidence import BY_MEMORY
 from elision.ask.who import who
 from elision.values.telling import Missing
@@ -189,7 +189,8 @@ def test_every_question_is_answered_with_and_without_a_telling_model(question):
     bare, without = answers[True]
     assert bare == without
     (told,) = answers[False]
-    assert (told == bare) == (by_telling is None)
+    if question != "order":  # which compares tellings by whichever model there is
+        assert (told == bare) == (by_telling is None)
 
 
 @pytest.mark.parametrize(
@@ -348,7 +349,7 @@ def test_fewer_answers_than_one_are_refused(question, top):
 def test_orders_of_more_events_than_are_all_weighed_have_a_beam():
     case = small_case(2, size=5)
     told = case.names * 2
-    assert math.factorial(len(told)) > ordering.MOST_ORDERS
+    assert math.factorial(len(told)) > MOST_ORDERS
     wide, narrow = (case.script.order(told, beam=beam).likeliest[0] for beam in (200, 1))
     assert case.model.worths([numbers_of(case, [wide.events])[0]])[0] >= (
         case.model.worths([numbers_of(case, [narrow.events])[0]])[0] - 1e-9

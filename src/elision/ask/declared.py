@@ -22,7 +22,7 @@ QUESTIONS = {
     "missing": Answerers("missing:missing", "telling.missing:missing"),
     "next": Answerers("following:following", "telling.ahead:following"),
     "resolve": Answerers("resolve:resolve", "telling.gaps:resolve"),
-    "order": Answerers("order:order", "telling.ordering:order"),
+    "order": Answerers("order:order"),
     "tellings": Answerers("sample:tellings", "telling.ahead:tellings"),
     "conform": Answerers("score:conform", "telling.conformance:conform"),
     "evidence": Answerers("engine.evidence:evidence_of", "telling.evidence:evidence_of"),
