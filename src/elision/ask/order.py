@@ -181,8 +181,8 @@ def _numbers(script: Script, items: list[Observation]) -> NDArray[np.int64]:
             hint="leave it out, or give weights by event",
         )
     packed = Packer(script.events).pack([items])
-    likeliest = np.append(np.arange(len(script.events)), packed.soft.argmax(axis=1))
-    return np.asarray(likeliest[packed.symbol], np.int64)
+    likeliest = [int(row.argmax()) for row in packed.soft if len(row)]
+    return np.array([*range(len(script.events)), *likeliest], np.int64)[packed.symbol]
 
 
 def _log_probs(script: Script, tellings: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
