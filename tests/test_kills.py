@@ -1,11 +1,9 @@
-"""Long runs that are killed: what was there stays, and what is resumed ends as if nothing had been.
-
-``python tools/kill.py`` kills for as long as you like; here a dozen kills in one process.
-"""
+"""Runs that are killed: what was there stays, or what is new is whole."""
 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -13,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import elision as el
 from commands import PATIENCE
 from elision._files import sweep, temporary_in
 
-ROOT = Path(__file__).parents[1]
 COMPILING = 900
 """Seconds, where kernels are compiled for the first time."""
 
@@ -28,14 +26,47 @@ subprocess.run([sys.executable, "-c", worker])
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
-def test_a_dozen_kills():
-    command = [sys.executable, ROOT / "tools" / "kill.py", "marginal", "learn", "--kills", "12"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILING, check=False)
-    assert done.returncode == 0, done.stdout
-    kills, _, runs, resumed, equal = map(int, done.stdout.splitlines()[-1].split()[1:])
-    assert kills == 12
-    assert runs == resumed == equal
+CASES = {
+    "learn": (("learn", "told.jsonl", "-o", "script.json"), "script.json"),
+    "repair": (("repair", "log.csv", "-o", "repaired.csv"), "repaired.csv"),
+}
+
+
+def inputs(folder):
+    chance = random.Random(5)
+    tellings = [list(one) for one in el.examples.doorbell_tellings()]
+    el.Corpus.of(tellings * 3).to_jsonl(folder / "told.jsonl")
+    rows = [
+        f"{number},{event}"
+        for number, told in enumerate(tellings * 20)
+        for event in told
+        if chance.random() < 0.9
+    ]
+    (folder / "log.csv").write_text("\n".join(["case,activity", *rows]) + "\n")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_killed_at_any_moment_the_old_result_stays_or_the_new_one_is_whole(tmp_path, case):
+    arguments, result = CASES[case]
+    inputs(tmp_path)
+    command = [sys.executable, "-m", "elision", *arguments]
+    began = time.monotonic()
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=COMPILING)
+    seconds = time.monotonic() - began
+    new = (tmp_path / result).read_bytes()
+    old = new + b"\n"  # something older of the same kind
+    chance = random.Random(case)
+    for _ in range(6):
+        (tmp_path / result).write_bytes(old)
+        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+            try:
+                process.wait(seconds * chance.uniform(0.5, 1.0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+        assert (tmp_path / result).read_bytes() in (old, new)
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / result).read_bytes() == new
+    assert [path.name for path in tmp_path.glob(".elision-*")] == []
 
 
 def test_files_of_processes_that_work_are_left_alone(tmp_path):

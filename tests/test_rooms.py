@@ -65,14 +65,6 @@ def test_whatever_lies_there_is_loaded(tmp_path):
         assert isinstance(el.load(tmp_path / name), kind), name
 
 
-def test_progress_is_not_loaded(tmp_path):
-    path = tmp_path / "script.json.progress"
-    path.write_text('{"format":"elision-progress","version":2}')
-    with pytest.raises(el.FileFormatError, match="not finished") as caught:
-        el.load(path)
-    assert caught.value.hint == "elision learn --resume"
-
-
 def test_an_extractor_file_has_a_checksum(tmp_path):
     told = el.Corpus([el.Narrative(None, ("He rang the bell.", "She opened the door."))] * 4)
     path = tmp_path / "extractor.json"

@@ -190,7 +190,7 @@ def write(folder):
     """Write a script and a library again and again, as others do beside it."""
     root, who = Path(folder), os.getpid()
     script = el.load(root / "script.json").annotated(who=who)
-    library = el.Library({f"{who}": script, f"{who} too": el.examples.doorbell()})
+    library = el.Library({"one": script, "other": el.examples.doorbell()})
     for _ in range(6):
         script.save(root / "out.json")
         library.save(root / "library")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import elision as el
-from elision.ask.engine.evidence import sheet_of
-from elision.ask.identify import Identifier
+from elision.ask.identify import Identifier, Witness
 from elision.ask.score import score
 
 
@@ -24,15 +23,14 @@ def knock(chance):
 def test_the_share_of_none_of_these_is_its_prior(share):
     """Where evidence says nothing, probabilities are the priors."""
     priors = np.array([0.25, 0.75])
-    scripts = [knock(0.5), knock(0.9)]
-    sheets = [sheet_of(script, None) for script in scripts]
-    identifier = Identifier(["one", "two"], sheets, priors, pytest.fail)
-    found = identifier.weighed(np.zeros(2), 0.0, share)
+    witnesses = {"one": Witness(knock(0.5)), "two": Witness(knock(0.9))}
+    identifier = Identifier(witnesses, priors)
+    found = identifier._weighed(np.zeros(2), 0.0, share)
     assert found.probability(None) == pytest.approx(share)
     assert found.probability("one") == pytest.approx(0.25 * (1 - share))
     assert found.probability("two") == pytest.approx(0.75 * (1 - share))
     # Evidence multiplies odds.
-    tilted = identifier.weighed(np.log([6.0, 1.0]), math.log(2.0), share)
+    tilted = identifier._weighed(np.log([6.0, 1.0]), math.log(2.0), share)
     weights = np.array([0.25 * (1 - share) * 6, 0.75 * (1 - share), share * 2])
     for name, weight in zip(("one", "two", None), weights / weights.sum(), strict=True):
         assert tilted.probability(name) == pytest.approx(weight)

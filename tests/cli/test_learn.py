@@ -332,13 +332,6 @@ def test_a_table_without_times_is_said_to_be_in_the_order_of_its_rows(elision):
     assert said not in elision(*learn)[2]
 
 
-def test_the_name_of_a_progress_file_can_be_too_long(refused):
-    write("stories.jsonl", TELLINGS)
-    err = refused("learn", "stories.jsonl", *APPROX, "-o", "x" * 250)
-    assert "cannot be written: File name too long" in err
-    assert files() == ["stories.jsonl"]
-
-
 @pytest.mark.parametrize(
     ("option", "setting"),
     [

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 
 import commands
@@ -19,8 +16,6 @@ import elision as el
 from commands import files, start, write
 from elision import _files
 from elision.errors import FileFormatError
-from elision.learn.checkpoint import ENVELOPE, FORMAT, Checkpoint, OtherRunError, _packed
-from elision.learn.observe import BatchDone
 from elision.text.extract import EventExtractor
 
 STORIES = el.read(
@@ -77,110 +72,6 @@ def test_damaged_extractors(path, value):
 
 
 # ---- progress
-
-
-def kept(folder, **settings):
-    """The checkpoint of a fit that was stopped after its second batch, and its learner."""
-    learner = el.SEMHMM(score="approx", batch_size=5, **settings)
-    checkpoint = Checkpoint(folder / "progress", learner, TELLINGS)
-
-    def stop(event, model):
-        checkpoint(event, model)
-        if isinstance(event, BatchDone) and event.batch == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        learner.set_params(observer=stop).fit(TELLINGS)
-    return checkpoint, learner
-
-
-def forged(checkpoint, change):
-    """Write another progress with a checksum that fits."""
-    data = json.loads(checkpoint.path.read_bytes())
-    data |= change(data) if callable(change) else change
-    data["checksum"] = f"sha256:{'0' * 64}"
-    checkpoint.path.write_bytes(ENVELOPE.sealed(json.dumps(data)))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"states": 100_000},  # asks for 80 GiB
-        {"states": 3},
-        {"states": -1},
-        {"events": 2**40},
-        {"events": 1},
-        {"elision": ""},
-        {"edge": "AAAA"},
-        {"emission": msgspec.to_builtins(_packed(np.zeros(10**7)))},
-        lambda data: {"emission": data["edge"]},
-        lambda data: {"history": data["history"][::-1]},
-        lambda data: {"history": [one | {"narratives": 10**9} for one in data["history"]]},
-        lambda data: {"history": []},
-    ],
-)
-def test_forged_progress_with_a_checksum_that_fits(change, tmp_path):
-    checkpoint, learner = kept(tmp_path)
-    forged(checkpoint, change)
-    begun = time.perf_counter()
-    with pytest.raises(FileFormatError, match=r"progress: damaged progress file: .*delete it"):
-        Checkpoint(checkpoint.path, learner, TELLINGS).load()
-    assert time.perf_counter() - begun < 5
-
-
-def test_progress_that_leads_in_a_circle(tmp_path):
-    checkpoint, learner = kept(tmp_path)
-    model = checkpoint.load().model
-    edge = model.edge.copy()
-    edge[2:, 2:] = True
-    counts = np.ones(int(edge.sum()))
-    whole = {"edge": _packed(np.packbits(edge)), "transition": _packed(counts)}
-    forged(checkpoint, {name: msgspec.to_builtins(value) for name, value in whole.items()})
-    with pytest.raises(FileFormatError, match=r"do not lead from start to end"):
-        Checkpoint(checkpoint.path, learner, TELLINGS).load()
-
-
-def test_every_flipped_byte_of_progress_is_noticed(tmp_path):
-    checkpoint, learner = kept(tmp_path)
-    content = checkpoint.path.read_bytes()
-    assert json.loads(content)["format"] == FORMAT
-    for place in range(0, len(content), max(1, len(content) // 150)):
-        damaged = bytearray(content)
-        damaged[place] ^= 1
-        checkpoint.path.write_bytes(damaged)
-        with pytest.raises(FileFormatError):
-            Checkpoint(checkpoint.path, learner, TELLINGS).load()
-
-
-def test_progress_of_other_settings_or_narratives(tmp_path):
-    checkpoint, _ = kept(tmp_path)
-    other = el.SEMHMM(score="approx", batch_size=5, state_cost=7.0)
-    with pytest.raises(OtherRunError, match=r"with other settings \(--restart starts anew\)"):
-        Checkpoint(checkpoint.path, other, TELLINGS).load()
-    with pytest.raises(OtherRunError, match=r"with other narratives and settings"):
-        Checkpoint(checkpoint.path, other, TELLINGS[1:]).load()
-
-
-def test_resuming_with_other_settings_is_refused_until_told_to_restart(elision, monkeypatch):
-    write("stories.jsonl", TELLINGS)
-    learn = ("learn", "stories.jsonl", "--method", "approx", "-o", "script.json")
-    keep = Checkpoint.__call__
-
-    def observe(checkpoint, event, model):
-        keep(checkpoint, event, model)
-        if isinstance(event, BatchDone) and event.batch == 2:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Checkpoint, "__call__", observe)
-        assert elision(*learn)[0] == 130
-    before = Path("script.json.progress").read_bytes()
-    err = commands.refused(elision(*learn, "--resume", "--seed", "3"))
-    expected = "script.json.progress: progress of a run with other settings (--restart starts anew)"
-    assert err == f"elision: {expected}\n"
-    assert Path("script.json.progress").read_bytes() == before
-    assert elision(*learn, "--resume", "--restart", "--seed", "3")[::2] == (0, "")
-    assert files() == ["script.json", "stories.jsonl"]
 
 
 # ---- temporary files

@@ -9,11 +9,8 @@ import numpy as np
 
 import elision as el
 from elision.files.script import dumps, loads
-from elision.learn.checkpoint import Checkpoint
-from elision.learn.observe import BatchDone
 from fuzzing.targets import (
     STORIES,
-    TOLD,
     check_line,
     folder,
     resealed,
@@ -84,32 +81,3 @@ def _extractor(content):
     extractor.transform(told)
     assert all(math.isfinite(p) for one in found for step in one for p in step.values())
     return extractor
-
-
-# ---- progress
-
-
-@cache
-def _checkpoint():
-    learner = el.SEMHMM(score="approx", batch_size=3)
-    narratives = [tuple(one) for one in TOLD]
-    checkpoint = Checkpoint(folder() / "progress", learner, narratives)
-
-    def stop(event, model):
-        checkpoint(event, model)
-        if isinstance(event, BatchDone):
-            raise KeyboardInterrupt
-
-    try:
-        el.SEMHMM(score="approx", batch_size=3, observer=stop).fit(narratives)
-    except KeyboardInterrupt:
-        return checkpoint.path.read_bytes(), learner, narratives
-    raise AssertionError("it was not stopped")
-
-
-@target("progress", "json", lambda: [_checkpoint()[0]], resealed)
-def _progress(content):
-    _, learner, narratives = _checkpoint()
-    found = Checkpoint(written("progress", content), learner, narratives).load()
-    assert found is not None
-    return found

@@ -11,7 +11,6 @@ from sklearn.utils import estimator_checks
 
 import elision as el
 from elision.files.script import dumps
-from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.observe import BatchDone, Moved, Stepped
 
 TELLINGS = el.examples.doorbell_tellings()
@@ -113,46 +112,6 @@ def test_another_seed_is_another_order():
     one = el.SEMHMM(score="approx", random_state=0).fit(TELLINGS).script_
     two = el.SEMHMM(score="approx", random_state=5).fit(TELLINGS).script_
     assert one != two
-
-
-@every_learner
-@pytest.mark.parametrize("stopped_after", [1, 3])
-def test_a_resumed_run_ends_like_an_uninterrupted_one(learner, stopped_after, tmp_path):
-    whole = clone(learner).fit(TELLINGS)
-    interrupted = clone(learner)
-    checkpoint = Checkpoint(tmp_path / "progress", interrupted, TELLINGS)
-
-    def stop(event, model):
-        checkpoint(event, model)
-        if isinstance(event, BatchDone) and event.batch == stopped_after:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted.set_params(observer=stop).fit(TELLINGS)
-    again = clone(learner)
-    progress = Checkpoint(tmp_path / "progress", again, TELLINGS).load()
-    assert progress.batches == stopped_after
-    again.resume(TELLINGS, progress)
-    assert dumps(again.script_) == dumps(whole.script_)
-    assert again.history_ == whole.history_
-
-
-def test_progress_of_another_fit_is_not_taken(tmp_path):
-    learner = el.SEMHMM(score="approx")
-    checkpoint = Checkpoint(tmp_path / "progress", learner, TELLINGS)
-    assert checkpoint.load() is None
-    learner.set_params(observer=checkpoint).fit(TELLINGS)
-    assert checkpoint.load().seen == len(TELLINGS)
-    with pytest.raises(OtherRunError, match="other narratives"):
-        Checkpoint(tmp_path / "progress", learner, TELLINGS[1:]).load()
-    other = el.SEMHMM(score="marginal")
-    with pytest.raises(OtherRunError, match="other settings"):
-        Checkpoint(tmp_path / "progress", other, TELLINGS).load()
-    (tmp_path / "progress").write_bytes(b'{"format":')
-    with pytest.raises(el.FileFormatError, match="delete it"):
-        checkpoint.load()
-    checkpoint.remove()
-    assert not (tmp_path / "progress").exists()
 
 
 def test_partial_fit_absorbs_one_more_batch_and_new_events():

@@ -38,12 +38,6 @@ def test_one_that_fails_is_reported_at_the_end(elision, method):
     assert "bad.json" not in files("scripts")
 
 
-def test_several_are_not_gone_on_with(elision):
-    write("stories.jsonl", stories())
-    err = commands.refused(elision("learn", "stories.jsonl", "-o", "scripts", "--resume"))
-    assert "2 domains came, expected one to go on with (name one with --domain" in err
-
-
 def test_a_single_domain_is_refused_as_ever(elision):
     write("story.jsonl", TOO_LONG)
     err = commands.refused(elision("learn", "story.jsonl", "-o", "script.json"))

@@ -198,7 +198,7 @@ def test_a_step_that_may_be_done_at_will_is_put_in_with_doubt():
     assert call.omission > OFTEN
     assert call.trust < 0.95
     assert call.inserted > 100
-    frame = found.to_frame()
+    frame = found.to_frame("pandas")
     of_calls = frame[frame["elision:inserted"] & (frame["concept:name"] == "call")]
     assert of_calls["elision:probability"].max() <= call.trust
     assert "--omission call=0" in str(found.report)

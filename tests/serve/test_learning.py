@@ -14,7 +14,7 @@ from rich.console import Console
 
 import elision as el
 from elision.errors import InputError
-from elision.pipeline.learning import DEFAULT, learn_domains
+from elision.pipeline.learning import DEFAULT, How, learn_domains
 from elision.serve import worker
 from elision.serve.jobs import Job, Jobs
 from elision.serve.messages import Choices
@@ -190,9 +190,7 @@ def test_the_page_learns_as_the_command_does(tmp_path: Path) -> None:
     learn_domains(
         corpus,
         tmp_path / "command.json",
-        method=DEFAULT,
-        settings={},
-        resume=False,
+        How(DEFAULT, {}),
         console=Console(file=io.StringIO()),
     )
     learned = (tmp_path / "script-1.json").read_bytes()

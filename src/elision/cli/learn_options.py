@@ -87,17 +87,3 @@ PaperPlan = Annotated[
     bool,
     typer.Option("--paper-plan", help="By search: re-read everything after each batch."),
 ]
-Resume = Annotated[
-    bool,
-    typer.Option(
-        "--resume",
-        help="By search, of one domain: go on where an interrupted run stopped.",
-    ),
-]
-Restart = Annotated[
-    bool,
-    typer.Option(
-        "--restart",
-        help="With --resume: start anew where progress is of other narratives or settings.",
-    ),
-]

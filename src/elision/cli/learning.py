@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -13,7 +12,7 @@ from rich.markup import escape
 
 import elision as el
 from elision import pipeline, text
-from elision.cli import INTERRUPTED, answers
+from elision.cli import answers
 from elision.cli import learn_options as options
 from elision.cli.app import (
     AsJson,
@@ -30,7 +29,6 @@ from elision.cli.app import (
     reads,
     typed,
 )
-from elision.cli.interrupts import heard_soon
 from elision.cli.learn_options import Method, not_standard_output
 from elision.terminal import (
     Number,
@@ -45,8 +43,6 @@ from elision.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from elision.pipeline.learning import Learned
     from elision.text.event_types import DomainTypes
 
@@ -118,8 +114,6 @@ def learn(
     types: options.TypesByHand = None,
     exhaustive: options.Exhaustive = False,
     paper_plan: options.PaperPlan = False,
-    resume: options.Resume = False,
-    restart: options.Restart = False,
     jobs: Jobs = 1,
     dask: Dask = None,
     reading: Reading,
@@ -143,25 +137,20 @@ def learn(
     )
     failed = None
     try:
-        with _interruptible(resumable=False):
-            corpus = read(narratives, sentences=sentences, **reading)
-        single = domain is not None or len(corpus.domains) == 1
-        with _interruptible(resumable=single and method is not Method.DEFAULT):
-            by_hand = None if types is None else text.hand.HandTypes.read(types)
-            learned = pipeline.learning.learn_domains(
-                corpus,
-                output_path,
-                pipeline.learning.How(method.value, settings, by_hand),
-                source=narratives,
-                only=domain,
-                title=title and typed(title),
-                folder=folder,
-                resume=resume,
-                restart=restart,
-                jobs=jobs,
-                dask=dask,
-                console=err,
-            )
+        corpus = read(narratives, sentences=sentences, **reading)
+        by_hand = None if types is None else text.hand.HandTypes.read(types)
+        learned = pipeline.learning.learn_domains(
+            corpus,
+            output_path,
+            pipeline.learning.How(method.value, settings, by_hand),
+            source=narratives,
+            only=domain,
+            title=title and typed(title),
+            folder=folder,
+            jobs=jobs,
+            dask=dask,
+            console=err,
+        )
     except pipeline.learning.DomainsError as error:
         failed, learned = error, error.learned
     _say_others(output_path, learned)
@@ -182,18 +171,6 @@ def _say_others(output: Path, learned: list[Learned]) -> None:
 def _given(**settings: Any) -> dict[str, Any]:
     """Those that were given."""
     return {name: value for name, value in settings.items() if value is not None}
-
-
-@contextmanager
-def _interruptible(*, resumable: bool) -> Iterator[None]:
-    """Hear of Ctrl-C soon, and say whether there is something to go on with."""
-    said = "interrupted" + " (--resume goes on after what is complete)" * resumable
-    try:
-        with heard_soon(said):
-            yield
-    except KeyboardInterrupt:
-        complain(said)
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def _report(

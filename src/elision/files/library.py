@@ -29,7 +29,8 @@ def save(folder: str | PathLike[str], scripts: Mapping[str, Script]) -> None:
         if root.exists() and not root.is_dir():
             raise InputError("there is a file, expected a folder or nothing", where=where)
         root.mkdir(parents=True, exist_ok=True)
-        if other := sorted({path.name for path in root.iterdir()} - set(names.values())):
+        there = {path.name for path in root.iterdir() if not path.name.startswith(".")}
+        if other := sorted(there - set(names.values())):
             problem = f"the folder holds something other than these scripts: {shown_path(other[0])}"
             raise InputError(problem, where=where, hint="name another")
     except (OSError, ValueError) as error:

@@ -153,10 +153,6 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
 
     def fit(self, X: Narratives, y: object = None) -> Self:  # noqa: ARG002
         """Learn a script from narratives: lists of events, or a `Corpus` of one domain."""
-        return self.resume(X, None)
-
-    def resume(self, X: Narratives, progress: Progress | None) -> Self:
-        """Fit, going on from the progress that an observer kept of the same fit."""
         narratives = told_narratives(X)
         self._seen = narratives
         self._vocabulary = vocabulary_of(narratives, self.events)
@@ -170,7 +166,6 @@ class SEMHMM(ScriptAnswers, BaseEstimator):
             order,
             len(self._vocabulary),
             settings,
-            progress=progress,
             observer=self.observer or ignore,
         )
         self._finish(settings, packed)

@@ -15,7 +15,6 @@ from elision._parallel import parallel
 from elision.errors import ElisionError, InputError, counted, shown
 from elision.files.script import dumps
 from elision.learn import limits, outline
-from elision.learn.checkpoint import Checkpoint, OtherRunError
 from elision.learn.learner import ScriptLearner
 from elision.learn.observe import BatchDone
 from elision.learn.scores import SCORES
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from elision.learn.counts import CountsModel
     from elision.learn.observe import Event, Stage
-    from elision.learn.structure import Progress as SearchProgress
     from elision.text.hand import HandTypes
     from elision.values.corpus import Corpus
     from elision.values.script import Script
@@ -137,8 +135,6 @@ def learn_domains(
     only: str | None = None,
     title: str | None = None,
     folder: bool = False,
-    resume: bool = False,
-    restart: bool = False,
     jobs: int = 1,
     dask: str | None = None,
     console: Console,
@@ -150,27 +146,20 @@ def learn_domains(
     a folder. ``source`` is the file that the corpus came from, which is not overwritten. A single
     domain is called by its ``title``, if there is one.
 
-    Progress of a search for the script of one domain is kept beside it until it is complete;
-    ``resume`` goes on from it, and complains of progress with other narratives or settings unless
-    ``restart`` is set. Of several domains ``jobs`` are learned at once, or as many as there are
-    workers on the cluster ``dask``; those that fail are reported when the others are learned.
+    Of several domains ``jobs`` are learned at once, or as many as there are workers on the cluster
+    ``dask``; those that fail are reported when the others are learned.
     """
     make_learner(how.method, **how.settings)  # complains before anything is done
     parts = corpus.by_domain() if only is None else {only: corpus.domain(only)}
-    if resume and len(parts) > 1:
-        problem = f"{len(parts)} domains came, expected one to go on with"
-        raise InputError(problem, hint="name one with --domain, or leave --resume away")
     paths = titled_paths(output, corpus.domains, tuple(parts), source, title, folder=folder)
     if len(parts) == 1 and dask is None:
         ((domain, part),) = parts.items()
-        return [_learn_one(title or domain, part, paths[domain], how, resume, restart, console)]
+        return [_learn_one(title or domain, part, paths[domain], how, console)]
     return _learn_several(parts, paths, how, jobs, dask, console)
 
 
-def _learn_one(
-    title: str, part: Corpus, path: Path, how: How, resume: bool, restart: bool, console: Console
-) -> Learned:
-    """Learn one domain, with progress that is shown, and kept where the search takes long."""
+def _learn_one(title: str, part: Corpus, path: Path, how: How, console: Console) -> Learned:
+    """Learn one domain, with progress that is shown."""
     _check_lengths(part)
     heard = as_events(part, types=how.types)
     learner = make_learner(how.method, **how.settings)
@@ -180,23 +169,17 @@ def _learn_one(
         def say(line: str) -> None:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
-        if not isinstance(learner, SEMHMM):
-            observer = _shown_on(bar, task, len(heard.events))
-            script, learned = _learned(title, heard, learner, path, say, observer)
-            script.save(path)
-            return learned
-        checkpoint = Checkpoint(_beside(path), learner, heard.events)
-        progress = _kept(checkpoint, restart=restart) if resume else None
-
-        def observe(event: Event, model: CountsModel | None) -> None:
-            checkpoint(event, model)
+        def observe(event: Event, model: CountsModel | None) -> None:  # noqa: ARG001
             if isinstance(event, BatchDone):
                 bar.update(task, completed=event.seen, states=f"{event.states} states")
 
-        learner.set_params(observer=observe)
-        script, learned = _learned(title, heard, learner, path, say, progress=progress)
+        observer = None
+        if isinstance(learner, SEMHMM):
+            learner.set_params(observer=observe)
+        else:
+            observer = _shown_on(bar, task, len(heard.events))
+        script, learned = _learned(title, heard, learner, path, say, observer)
         script.save(path)
-        checkpoint.remove()
         return learned
 
 
@@ -262,7 +245,6 @@ def _learned(
     path: Path,
     say: Callable[[str], object],
     observer: Callable[[Stage], object] | None = None,
-    progress: SearchProgress | None = None,
 ) -> tuple[Script, Learned]:
     """Learn a script; give it as it is saved, and what is said of it."""
     where = f"{shown_path(title)}: " if title else ""
@@ -274,7 +256,7 @@ def _learned(
     for line in lines:
         say(where + line)
     if isinstance(learner, SEMHMM):
-        learner.resume(heard.events, progress)
+        learner.fit(heard.events)
     else:
         fit_default(learner, heard, title, observer)
     for line in _rare(learner.script_):
@@ -411,16 +393,6 @@ def _rare(script: Script) -> list[str]:
     return [f"too rarely told to be steps of the outline ({least}): {of}"]
 
 
-def _kept(checkpoint: Checkpoint, *, restart: bool) -> SearchProgress | None:
-    """Progress to go on from; with ``restart``, none where it is of another run."""
-    try:
-        return checkpoint.load()
-    except OtherRunError:
-        if restart:
-            return None
-        raise
-
-
 def _shown_on(bar: Progress, task: TaskID, total: int) -> Callable[[Stage], None]:
     def observe(stage: Stage) -> None:
         bar.update(task, completed=round(stage.begins * total), states=stage.name)
@@ -535,10 +507,6 @@ def _check_place(path: Path, source: str) -> None:
         raise InputError(
             "the narratives are in this file, expected another to write to", where=shown_path(path)
         )
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(path.name + ".progress")
 
 
 def progress_bar(console: Console) -> Progress:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elision import text, values
-from elision._files import shown_path
-from elision.errors import FileFormatError
 from elision.files import script
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ _HEAD = 1 << 12
 _FORMAT = re.compile(rb'"format": ?"([a-z-]+)"')
 
 EXTRACTOR = "elision-extractor"
-UNFINISHED = "elision-progress"
 
 
 def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
@@ -59,9 +56,6 @@ def load(path: str | PathLike[str], *, checksum: bool = True) -> Any:
     kind = _format_of(place)
     if kind == EXTRACTOR:
         return text.extract.EventExtractor.load(place)
-    if kind == UNFINISHED:
-        problem = "progress of a run that was not finished"
-        raise FileFormatError(problem, where=shown_path(path), hint="elision learn --resume")
     return script.load(place, checksum=checksum)
 
 
