@@ -337,23 +337,6 @@ class TestGaps:
         np.testing.assert_allclose(found.chance, [w[3] for w in wanted], rtol=RTOL)
         assert np.all((found.chance >= LEAST) & (found.chance <= 1))
 
-    @given(THINNED)
-    @EXAMPLES
-    def test_chances_of_told_events(self, thinned):
-        """As of the gap that each would leave."""
-        traces = [trace for trace, _ in thinned]
-        hidden = [sorted((g, e) for g, e in gone if g <= len(trace)) for trace, gone in thinned]
-        tables, plain = gap_tables(traces, hidden), twin.Gaps(traces, hidden, range(KINDS))
-        starts, joined = framed([np.array(trace, np.int64) for trace in traces], SIZE)
-        found = tables.completed_told(starts, joined)
-        assert not found[joined >= KINDS].any()
-        wanted = [
-            plain.chance(rest, gap, event, STRENGTH) if rest else 0.0
-            for trace in traces
-            for rest, gap, event in twin.without_each(trace)
-        ]
-        np.testing.assert_allclose(found[joined < KINDS], wanted, rtol=RTOL)
-
     def test_thinned_copies_are_counted_like_gaps(self):
         """With all of one event hidden, what was hidden where is known without chance."""
         log = [np.array(one) for one in ([0, 1, 2], [0, 2], [1, 1, 0], [2, 1])]

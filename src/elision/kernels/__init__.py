@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from elision.kernels import moves as moves
     from elision.kernels import passes as passes
     from elision.kernels import plain_tellings as plain_tellings
-    from elision.kernels import recorded as recorded
     from elision.kernels import repairing as repairing
     from elision.kernels import search as search
     from elision.kernels import telling_learning as telling_learning

@@ -353,39 +353,6 @@ def _chance(keys, counts, trace, gap, event, state, strength, base):
 
 
 @nb.njit(cache=True)
-def without(trace, at, first, last, window):
-    """Set the neighbours of the gap that an event would leave; return where else it is told."""
-    window[:2], window[2:] = trace[at - 2 : at], trace[at + 1 : at + 3]
-    event = trace[at]
-    return (first[event] < at - 2) + 2 * (last[event] > at - 2)
-
-
-@nb.njit(cache=True)
-def told_chances(keys, counts, starts, traces, strength, base):
-    """P(event was hidden) for each told event, were it taken out, by place in ``traces``.
-
-    It is 0 at starts and ends, and for an only event: nothing would be left.
-    """
-    first, last = np.empty(base, np.int64), np.full(base, -1)
-    different = np.empty(base, np.int64)
-    window = np.empty(4, np.int64)
-    chances = np.zeros(len(traces))
-    for number in range(len(starts) - 1):
-        trace = traces[starts[number] : starts[number + 1]]
-        if len(trace) < 6:
-            continue
-        found = first_and_last(trace, first, last, different)
-        for at in range(2, len(trace) - 2):
-            state = without(trace, at, first, last, window)
-            chances[starts[number] + at] = _chance(
-                keys, counts, window, 0, trace[at], state, strength, base
-            )
-        for k in range(found):
-            last[different[k]] = -1
-    return chances
-
-
-@nb.njit(cache=True)
 def gap_chances(keys, counts, starts, traces, candidate_starts, candidates, strength, least, base):
     """P(event was hidden in a gap) for each gap and each candidate of its neighbours.
 

@@ -3,9 +3,7 @@
 Completed traces are thinned again, as the log was. For each event it is counted how often it was
 hidden in a gap with these neighbours: one on each side, then a second one behind, then a second one
 before; and whether the same event is told before the gap, behind it, both or not at all. Chances
-back off from the wider neighbourhoods to the narrower ones. What the log says without being
-completed (`elision.repairing.recorded`) errs in other ways: a mean of both is said, with a weight
-that the log chooses (`elision.repairing.weighing`).
+back off from the wider neighbourhoods to the narrower ones.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elision import kernels
-from elision.repairing.recorded import Record, learn_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
 
 STRENGTH = 15.0
 """Gaps that the narrower neighbourhood counts as, within a wider one."""
-
-AT_ONCE = 1_000
-"""Traces whose gaps are looked at together."""
 
 LEAST_CHANCE = 0.01
 """What is less probable is not said."""
@@ -56,10 +50,6 @@ class GapTables:
         For each pair of neighbours the events that were hidden between them.
     before
         (events, events) how often one was hidden before another in the same gap.
-    record
-        What the log itself says, if it has a say.
-    weight
-        Of what the log itself says, in the mean of both chances.
     """
 
     base: int
@@ -68,51 +58,18 @@ class GapTables:
     candidate_starts: NDArray[np.int64]
     candidates: NDArray[np.int64]
     before: NDArray[np.int64]
-    record: Record | None = None
-    weight: float = 0.0
 
     def find(self, traces: Sequence[NDArray[np.int64]]) -> Found:
         """Say for each gap of each trace what may be missing there.
 
         Traces hold numbers of events, without start and end.
         """
-        if self.record is None:
-            return self.completed(*framed(traces, self.base), LEAST_CHANCE)
-        parts = [self._mean(traces, first) for first in range(0, max(len(traces), 1), AT_ONCE)]
-        return Found(*map(np.concatenate, zip(*parts, strict=True)))
-
-    def completed(
-        self, starts: NDArray[np.int64], joined: NDArray[np.int64], least: float
-    ) -> Found:
-        """Say what may be missing by the completed copies alone."""
         return Found(
             *kernels.repairing.gap_chances(
-                *(self.keys, self.counts, starts, joined),
-                *(self.candidate_starts, self.candidates, STRENGTH, least, self.base),
+                *(self.keys, self.counts, *framed(traces, self.base)),
+                *(self.candidate_starts, self.candidates, STRENGTH, LEAST_CHANCE, self.base),
             )
         )
-
-    def completed_told(
-        self, starts: NDArray[np.int64], joined: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Say how probable each told event would be by the copies, were it taken out."""
-        return np.asarray(
-            kernels.repairing.told_chances(
-                self.keys, self.counts, starts, joined, STRENGTH, self.base
-            )
-        )
-
-    def _mean(self, traces: Sequence[NDArray[np.int64]], first: int) -> Found:
-        """What both say of some of the traces, those from ``first`` on."""
-        starts, joined = framed(traces[first : first + AT_ONCE], self.base)
-        found = self.completed(starts, joined, 0.0)
-        chance = found.chance
-        if self.record is not None:
-            chance = chance + self.weight * (
-                self.record.chances(starts, joined, *found[:3]) - chance
-            )
-        said = chance >= LEAST_CHANCE
-        return Found(found.trace[said] + first, found.gap[said], found.event[said], chance[said])
 
     def in_order(self, events: Sequence[int]) -> list[int]:
         """Return the numbers 0, 1, ... of events hidden in one gap, in the order they came in."""
@@ -133,15 +90,8 @@ def learn_gaps(
     events: int,
     rates: NDArray[np.float64],
     rng: np.random.Generator,
-    told: Sequence[NDArray[np.int64]] = (),
-    weight: float = 0.0,
 ) -> GapTables:
     """Thin completed copies of a log and count what was hidden where.
-
-    Parameters
-    ----------
-    told, weight
-        The log itself, if it is known and not complete, and the weight of what it says.
 
     Examples
     --------
@@ -167,21 +117,8 @@ def learn_gaps(
         while len(together := (at[apart:] == at[:-apart]).nonzero()[0]):
             np.add.at(before, (event[together], event[together + apart]), 1)
             apart += 1
-    record = None
-    if weight > 0:
-        starts, joined = framed(told, base)
-        record = learn_record(starts, joined, base, rates)
-        between.append(_bridged(joined, base, rates))
     pairs = _by_pair(np.concatenate(between), base)
-    return GapTables(base, keys, counts, *pairs, before, record, weight)
-
-
-def _bridged(joined: NDArray[np.int64], base: int, rates: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Neighbours of each told event that may be left out, and the event."""
-    inside = joined < base - 2
-    inside[inside] = rates[joined[inside]] > 0
-    at = np.flatnonzero(inside)
-    return np.unique((joined[at - 1] * base + joined[at + 1]) * base + joined[at])
+    return GapTables(base, keys, counts, *pairs, before)
 
 
 def _by_pair(between: NDArray[np.int64], base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -16,7 +16,6 @@ from elision.errors import InputError
 from elision.repairing.completing import Completion
 from elision.repairing.gaps import Found, GapTables, learn_gaps
 from elision.repairing.omission import Omission, given_omission, learn_omission, rates_given
-from elision.repairing.weighing import learn_weight
 from elision.values.observations import short
 
 if TYPE_CHECKING:
@@ -150,11 +149,10 @@ class Repairer:
         numbered = _numbered(_part(told, random_state), events)
         size = len(events) + 1  # the last number stands for all others
         rates = _rates(omission, events, numbered, (), random_state)
-        weight = learn_weight(numbered, size, rates.rates, copies=COPIES, random_state=random_state)
         # Nothing else holds the completion, so that its memory is free once the copies are counted.
         copies = Completion(numbered, size, rates.rates, random_state=random_state).copies(COPIES)
         rng = np.random.default_rng([random_state, 13])
-        tables = learn_gaps(copies, size, rates.rates, rng, numbered, weight)
+        tables = learn_gaps(copies, size, rates.rates, rng)
         return cls._made(tables, numbered, events, rates)
 
     @classmethod
