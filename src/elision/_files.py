@@ -64,26 +64,6 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise InputError(problem, where=shown_path(path)) from None
 
 
-@contextmanager
-def one_writer(folder: Path) -> Iterator[None]:
-    """Wait until nobody else is in here for the same folder, where the system can say so.
-
-    For what is several files, of which those of two writers must not be mixed.
-    """
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ModuleNotFoundError:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def shown_path(path: str | os.PathLike[str]) -> str:
     """Return a path as one line for a message, its end if it is very long."""
     text = str(path)

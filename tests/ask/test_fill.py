@@ -12,7 +12,7 @@ import naive
 import naive_ask
 from asked import close, named, script_of, told, with_gaps
 from elision.ask.engine import best_first
-from elision.ask.fill import fill_gaps, overall
+from elision.ask.fill import overall
 from elision.values.questions import Questions
 from models import models
 
@@ -38,14 +38,6 @@ def test_each_gap_by_itself_agrees_with_enumeration(case):
         values = [one.probability for one in filling.answers]
         assert values == sorted(values, reverse=True)
         close(sum(values), 1)
-
-
-@given(with_gaps(st.just(1)))
-def test_a_table_of_gaps_agrees_with_enumeration(case):
-    model, narrative = case
-    script = script_of(model)
-    found = fill_gaps(script, [named(narrative, len(script.events))])
-    close(found[0], naive.fill(*model, narrative, narrative.index(None)))
 
 
 @given(with_gaps(st.integers(1, 3)))
@@ -270,9 +262,10 @@ def test_whatever_has_a_script_can_be_asked():
 def test_a_telling_the_script_cannot_tell_gets_the_usual_answer():
     script = el.examples.doorbell()
     wrong = ["close door", None, "hear doorbell"]
-    np.testing.assert_allclose(fill_gaps(script, [wrong])[0], overall(script), rtol=1e-12)
     (filling,) = script.fill(wrong)
     assert filling.fallback
+    usual = dict(zip(script.events, overall(script), strict=True))
+    assert {one.event: one.probability for one in filling.answers} == pytest.approx(usual)
     right, again = script.fill_many([["open door", None], wrong])
     assert not right[0].fallback
     assert again == [filling]
@@ -318,16 +311,10 @@ def test_questions_that_cannot_be_answered(narrative, options, problem):
         el.examples.doorbell().fill(narrative, **options)
 
 
-def test_one_gap_a_narrative():
-    with pytest.raises(el.InputError, match="2 gaps"):
-        fill_gaps(el.examples.doorbell(), [[None, None]])
-
-
 def test_no_narratives_have_no_answers():
     script = el.examples.doorbell()
     assert script.fill_many([]) == []
     assert script.between_many([]) == []
-    assert fill_gaps(script, []).shape == (0, 10)
 
 
 def test_names_are_escaped_in_notebooks():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 START = datetime(2024, 5, 13, 8, tzinfo=UTC)
 FORMS = ["%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M:%S", "%m/%d/%Y %I:%M %p", "%Y-%m-%dT%H:%M:%S.%f%z", "%s"]
-FORMATS = ["csv", "parquet", "xes", "jsonl"]
+FORMATS = ["csv", "parquet", "xes"]
 MARKS = ["elision:inserted", "elision:probability", "elision:alternatives"]
 MARKS += ["elision:earliest", "elision:latest"]
 
@@ -339,16 +339,6 @@ class TestRecords:
         path = tmp_path / "log.jsonl"
         path.write_text("".join(json.dumps(one) + "\n" for one in records))
         log = read_log(path)
-        put_in(log, (0, 1, "n", 0.5)).write(tmp_path / "new.jsonl")
-        first, second, third = map(json.loads, (tmp_path / "new.jsonl").read_text().splitlines())
-        assert first["events"] == ["a", "n", "b"]
-        assert first["steps"] == ["A", "n", "B"]
-        assert first["who"] == ["x", None, "y"]
-        assert first["mood"] == "good"
-        assert first["elision:inserted"] == [False, True, False]
-        assert first["elision:probability"] == [None, 0.5, None]
-        assert second["tags"] == [1, 2]
-        assert third["events"] == []
         frame = log.frame()
         assert frame.columns == [
             *("case:concept:name", "concept:name", "step", "who", "case:mood", "case:tags")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import elision as el
 from elision.io import read
 from elision.text.hand import HandTypes, write_types
-from elision.text.prose import happenings, is_prose, said, sentences_of, tells_an_event
+from elision.text.prose import is_prose, said, sentences_of, tells_an_event
 
 STORY = (
     "Yesterday was a lovely day. I took the tent out of the bag and unfolded it. I hate pegs. "
@@ -25,6 +25,11 @@ LISTS = "\n\n".join(
         "get the dirty laundry\nput laundry in washer\nadd the detergent\nfold clothes",
     ]
 )
+
+
+def happenings(text):
+    """What happens in a text, sentence by sentence."""
+    return [one.words for one in said(text) if one.kind == "event"]
 
 
 def test_remarks_conditions_and_what_was_not_done_are_set_aside():

@@ -8,13 +8,13 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import elision as el
 from elision.values._script_parts import DEEPEST_NOTE, LARGEST_NOTE_BITS, name_states
 from elision.values.script import ROW_TOLERANCE, Script
-from models import EXAMPLES, RTOL, events, models
+from models import RTOL, events
 
 EDGES = {
     "start": {"hear": 0.9, "open": 0.1},
@@ -328,24 +328,6 @@ def test_build_keeps_an_order_that_is_topological_already():
         "d": {"end": 1},
     }
     assert Script.build({name: name for name in names}, edges).states[1:-1] == tuple(names)
-
-
-@given(models(most_states=6), st.randoms(use_true_random=False))
-def test_build_finds_an_order_for_shuffled_states(model, rng):
-    script = Script(events(model[1].shape[1]), *model)
-    graph = script.to_networkx()
-    nodes = list(graph.nodes(data=True))
-    edges = list(graph.edges(data=True))
-    rng.shuffle(nodes)
-    rng.shuffle(edges)
-    mixed = nx.DiGraph(**graph.graph)
-    mixed.add_nodes_from(nodes)
-    mixed.add_edges_from(edges)
-    found = Script.from_networkx(mixed)
-    place = [found.states.index(name) for name in script.states]
-    assert np.array_equal(found.transition[np.ix_(place, place)], script.transition)
-    assert np.array_equal(found.emission[place], script.emission)
-    assert np.array_equal(found.elision[place], script.elision)
 
 
 def test_build_sorts_a_long_chain():
@@ -668,13 +650,6 @@ def test_repr_counts():
     assert repr(el.examples.doorbell()) == "Script(10 states, 16 edges, 10 events)"
 
 
-@settings(max_examples=EXAMPLES)
-@given(models(most_states=6))
-def test_networkx_gives_the_script_back(model):
-    script = Script(events(model[1].shape[1]), *model, about={"source": ["a", 1]})
-    assert_identical(Script.from_networkx(script.to_networkx()), script)
-
-
 def test_the_graph_says_what_the_script_says():
     graph = Script(**arrays()).to_networkx()
     assert list(graph) == ["start", "hear", "open", "end"]
@@ -691,46 +666,6 @@ def test_changing_the_graph_leaves_the_script_alone():
     graph.graph["about"]["a"].append(2)
     graph.nodes["hear"]["tells"].clear()
     assert_identical(script, Script(**arrays(), about={"a": [1]}))
-
-
-def test_a_graph_without_events_takes_those_of_its_states():
-    graph = nx.DiGraph()
-    graph.add_node("a", tells={"x": 0.5}, elision=0.5)
-    graph.add_edge("start", "a", probability=1)
-    graph.add_edge("a", "end", probability=1)
-    script = Script.from_networkx(graph)
-    assert script.events == ("x",)
-    assert script.states == ("start", "a", "end")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "problem"),
-    [
-        (lambda graph: graph.nodes["hear"].pop("tells"), "state 'hear': .*nothing of `tells`"),
-        (lambda graph: graph.nodes["hear"].pop("elision"), "state 'hear': .*nothing of `elision`"),
-        (
-            lambda graph: graph.edges["start", "hear"].pop("probability"),
-            "edge 'start' -> 'hear': .*nothing of `probability`",
-        ),
-        (lambda graph: graph.nodes["hear"].update(tells=3), "state 'hear': 3, expected a mapping"),
-        (lambda graph: graph.add_node("lost"), "state 'lost': the graph says nothing"),
-        (lambda graph: graph.add_edge("open", "hear", probability=0.5), "in a circle through"),
-        (lambda graph: graph.remove_node("open"), "'start'.*: transitions sum to 0.9"),
-    ],
-)
-def test_a_graph_that_is_no_script_is_refused(spoil, problem):
-    graph = Script(**arrays()).to_networkx()
-    spoil(graph)
-    with pytest.raises(el.ScriptError, match=problem) as caught:
-        Script.from_networkx(graph)
-    one_line(caught.value)
-
-
-@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiDiGraph])
-def test_a_graph_of_another_kind_is_refused(kind):
-    graph = kind(Script(**arrays()).to_networkx())
-    with pytest.raises(el.ScriptError, match=r"expected a networkx\.DiGraph"):
-        Script.from_networkx(graph)
 
 
 # Probabilities, by hand (the lattice has its own tests)

@@ -14,7 +14,7 @@ from elision.errors import InputError
 from elision.values.observations import Packer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -114,40 +114,6 @@ def fill_many(
     allowed = allowed_events(script, exclude)
     heard = hear_all(script, narratives, unknown=unknown)
     return in_slices(heard, script.size, lambda part: _fill_heard(script, part, top, allowed))
-
-
-def fill_gaps(
-    script: Script,
-    narratives: Iterable[Sequence[Observation]],
-    *,
-    unknown: Unknown = "error",
-) -> NDArray[np.float64]:
-    """Probability of each event in the one gap (None) of each narrative, (narratives, events).
-
-    A narrative that the script cannot tell at all gets the events' overall probabilities: a gap
-    always has an answer.
-
-    Examples
-    --------
-    >>> import elision as el
-    >>> script = el.examples.doorbell()
-    >>> found = fill_gaps(script, [["hear doorbell", None, "open door"]])
-    >>> script.events[found[0].argmax()]
-    'walk to door'
-    """
-    heard = hear_all(script, narratives, unknown=unknown)
-    for number, one in enumerate(heard):
-        holes = one.items.count(None)
-        if holes != 1:
-            raise InputError(f"narrative {number} has {holes} gaps (None), expected one")
-    allowed = allowed_events(script, ())
-
-    def answer(part: list[Heard]) -> list[NDArray[np.float64]]:
-        gaps = [[one.items.index(None)] for one in part]
-        return [gap_chances(script, part, gaps, allowed)[0]]
-
-    slices = in_slices(heard, script.size, answer)
-    return np.vstack([np.empty((0, len(script.events))), *slices])
 
 
 def overall(script: Script) -> NDArray[np.float64]:

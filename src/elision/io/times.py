@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-from zoneinfo import ZoneInfo
 
 from elision.errors import InputError, shown
 
@@ -197,21 +196,6 @@ class Form:
         layout = layout.replace("%P", f"{made:%p}".lower())
         found = made.strftime(layout.replace("%#z", "" if zone_text is None else zone_text[0]))
         return int(found) if isinstance(like, int) else found
-
-    def iso(self, moment: Moment) -> str | None:
-        """Return a moment as ISO 8601, None if it is a number: what it counts is not known."""
-        if self.order == "number":
-            return None
-        # A day is never cut short by a zone; nanoseconds are finer than Python's times.
-        ticks = int(moment)
-        made = _date(ticks // 1000 if self.unit == "ns" else ticks * _UNITS[self.unit])
-        if made is None:
-            return None
-        if self.unit == "d":
-            return made.date().isoformat()
-        if self.zone is not None:
-            return made.astimezone(ZoneInfo(self.zone)).isoformat()
-        return (made if self.is_zoned else made.replace(tzinfo=None)).isoformat()
 
 
 def _says_zone(layout: str) -> bool:

@@ -11,28 +11,22 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager
 from datetime import date
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from xml.sax.saxutils import escape, quoteattr
-
-import msgspec
 
 from elision._files import atomic_file, shown_path
 from elision.errors import InputError, shown
-from elision.io.cases import Reading
 from elision.io.columns import LIFECYCLE_KEY
 from elision.io.tables import Text, failures
 from elision.io.xes import CASE_PREFIX, CONCEPT, MOMENT, Attribute, XesLog
 from elision.logs.frames import in_polars, with_rows
 from elision.logs.log import (
-    ALTERNATIVES,
     EARLIEST,
     INSERTED,
     LATEST,
     MARKS,
-    narratives_log,
     text_of_value,
 )
-from elision.values.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +40,6 @@ FORMATS = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), "csv"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     ".xes": "xes",
-    **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
 }
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -71,7 +64,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
         raise InputError(
             f"cannot tell the format from the suffix {shown(suffix)}",
             where=shown_path(path),
-            hint="end the name in .csv, .parquet, .xes or .jsonl",
+            hint="end the name in .csv, .parquet or .xes",
         )
     return FORMATS[suffix]
 
@@ -90,8 +83,6 @@ def write(log: Log, placed: Sequence[Placed], path: str | os.PathLike[str]) -> N
             file.writelines(one.encode() for one in csv_lines(log.came, log, placed))
         elif kind == "xes" and isinstance(log.came, XesLog):
             file.write(xes_bytes(log.came, log, placed))
-        elif kind == "jsonl":
-            file.writelines(json_lines(log, placed))
         else:
             ordered = [row for case in log.cases for row in case.all_rows]
             rows = ordered if kind == "xes" else None
@@ -99,15 +90,6 @@ def write(log: Log, placed: Sequence[Placed], path: str | os.PathLike[str]) -> N
             with failures(shown_path(path), "cannot be written"):
                 content = _content(in_polars(made), kind, path, log, placed)
             file.write(content)
-
-
-def write_narratives(corpus: Corpus, path: str | os.PathLike[str], kind: str) -> None:
-    """Write narratives as a log in CSV, Parquet or XES, a row an event."""
-    log = narratives_log(corpus, "", Reading())
-    with failures(shown_path(path), "cannot be written"):
-        content = _content(log.frame(), kind, path, log, ())
-    with opened_to_write(path, packed=kind != "parquet") as file:
-        file.write(content)
 
 
 @contextmanager
@@ -341,55 +323,3 @@ def _dated(frame: pl.DataFrame, log: Log) -> pl.DataFrame:
         for name in (log.columns.time, EARLIEST, LATEST)
         if name is not None and frame.schema[name] == pl.String
     )
-
-
-# ---- JSONL
-
-
-def json_lines(log: Log, placed: Sequence[Placed]) -> Iterator[bytes]:
-    """Go through a log as one JSON object a case: what is put in stands in its lists."""
-    encode = msgspec.json.Encoder().encode
-    own: dict[int, dict[int, list[Placed]]] = {}
-    for one in placed:
-        own.setdefault(one.case, {}).setdefault(one.insertion.gap, []).append(one)
-    narratives = log.came if isinstance(log.came, Corpus) else None
-    for number, case in enumerate(log.cases):
-        places: list[tuple[int, Placed | None]] = []
-        for gap in range(len(case.events) + 1):
-            places += [(gap, one) for one in own.get(number, {}).get(gap, ())]
-            places += [(gap, None)] * (gap < len(case.events))
-        record: dict[str, Any] = {"domain": case.domain} if case.domain else {}
-        record |= {"id": case.id, "events": case.events}
-        if narratives is not None:
-            told = narratives[number]
-            record |= {} if told.steps is None else {"steps": told.steps}
-            record |= told.extra
-        for name, value in record.items():
-            fits = isinstance(value, list | tuple) and len(value) == len(case.events)
-            if name in ("events", "steps"):
-                record[name] = [
-                    value[at] if one is None else one.insertion.event for at, one in places
-                ]
-            elif fits:
-                timed = name == log.columns.time
-                record[name] = [
-                    value[at] if one is None else one.time if timed else None for at, one in places
-                ]
-        for name in MARKS[:3]:
-            before = record.get(name) or [False if name == INSERTED else None] * len(places)
-            record[name] = [
-                old if one is None else _mark(name, one)
-                for old, (_, one) in zip(before, places, strict=True)
-            ]
-        try:
-            yield encode(record) + b"\n"
-        except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            where = f"case {shown(case.id)}"
-            raise InputError(f"cannot be written as JSON: {error}", where=where) from None
-
-
-def _mark(name: str, one: Placed) -> object:
-    alternatives = one.marks[ALTERNATIVES]
-    if name == ALTERNATIVES and isinstance(alternatives, str):
-        return msgspec.json.decode(alternatives)
-    return one.marks[name]

@@ -191,17 +191,6 @@ def said(text: str) -> list[Said]:
     return found
 
 
-def happenings(text: str) -> list[str]:
-    """Return what a text tells, one short sentence an event, in its order.
-
-    Examples
-    --------
-    >>> happenings("It was late. I went in, found the book and checked it out. I was so happy!")
-    ['I went in', 'found the book', 'checked it out']
-    """
-    return [one.words for one in said(text) if one.kind == "event"]
-
-
 def telling(text: str, domain: str = "", name: str = "") -> Narrative | None:
     """Return what a text tells as a narrative, in its own words; None if it tells nothing.
 

@@ -92,12 +92,6 @@ def mapping(value: Any, where: str) -> Mapping[Any, Any]:
     return value
 
 
-def attribute(data: Mapping[str, Any], name: str, where: str) -> Any:
-    if name not in data:
-        raise ScriptError(f"the graph says nothing of `{name}`", where=where)
-    return data[name]
-
-
 def as_probability(value: object, where: str) -> float:
     number = real(value)
     if math.isnan(number):

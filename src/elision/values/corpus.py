@@ -342,18 +342,6 @@ class Corpus(Sequence[Narrative]):
         """
         return logs.frames.converted(logs.log.narratives_frame(self)[0], backend)
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write an event log as CSV, with the columns of `to_frame`; whole or not at all."""
-        logs.writing.write_narratives(self, path, "csv")
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write an event log as Parquet, with the columns of `to_frame`; whole or not at all."""
-        logs.writing.write_narratives(self, path, "parquet")
-
-    def to_xes(self, path: str | os.PathLike[str]) -> None:
-        """Write an event log as XES, a trace a narrative; whole or not at all."""
-        logs.writing.write_narratives(self, path, "xes")
-
 
 def _regular(path: str | os.PathLike[str]) -> Path:
     """Return the file to replace: behind a link, and never a device or a folder."""

@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from elision.ask.align import Aligned
-    from elision.ask.anywhere import Anywhere
     from elision.ask.between import Story
     from elision.ask.compare import Comparison
     from elision.ask.fill import Filling
     from elision.ask.follow import Follower
     from elision.ask.following import Following
     from elision.ask.heard import Item
-    from elision.ask.joint import Joint
     from elision.ask.many import Answers
     from elision.ask.missing import Omissions
     from elision.ask.order import Ordering
@@ -58,42 +56,6 @@ class Questions(ABC):
     @abstractmethod
     def asked(self) -> Script:
         """The script that answers."""
-
-    @overload
-    def fill(
-        self,
-        narrative: Iterable[Observation],
-        *,
-        top: int | None = None,
-        exclude: Iterable[str] = (),
-        unknown: Unknown = "error",
-        joint: Literal[False] = False,
-        anywhere: Literal[False] = False,
-    ) -> list[Filling]: ...
-
-    @overload
-    def fill(
-        self,
-        narrative: Iterable[Item],
-        *,
-        top: int | None = None,
-        exclude: Iterable[str] = (),
-        unknown: Unknown = "error",
-        joint: Literal[True],
-        anywhere: Literal[False] = False,
-    ) -> Joint: ...
-
-    @overload
-    def fill(
-        self,
-        narrative: Iterable[Item],
-        *,
-        top: int | None = None,
-        exclude: Iterable[str] = (),
-        unknown: Unknown = "error",
-        joint: Literal[False] = False,
-        anywhere: Literal[True],
-    ) -> Anywhere: ...
 
     def fill(
         self,

@@ -14,7 +14,6 @@ from elision.values._script_parts import (
     END,
     START,
     as_probability,
-    attribute,
     checked_names,
     frozen,
     mapping,
@@ -375,25 +374,6 @@ class Script(Questions):
         for j, k, p in zip(edges.source, edges.target, edges.transition, strict=True):
             graph.add_edge(self._states[j], self._states[k], probability=float(p))
         return graph
-
-    @classmethod
-    def from_networkx(cls, graph: nx.DiGraph[str]) -> Script:
-        """Build a script from a graph as `to_networkx` makes it."""
-        if not graph.is_directed() or graph.is_multigraph():
-            raise ScriptError(f"a {type(graph).__name__}, expected a networkx.DiGraph")
-        states: dict[str, Telling] = {}
-        for name, data in graph.nodes(data=True):
-            if name not in (START, END):
-                where = f"state {short(name)}"
-                tells = mapping(attribute(data, "tells", where), where)
-                states[name] = {**tells, None: attribute(data, "elision", where)}
-        edges: dict[str, dict[str, float]] = {}
-        for source, target, data in graph.edges(data=True):
-            where = f"edge {short(source)} -> {short(target)}"
-            edges.setdefault(source, {})[target] = attribute(data, "probability", where)
-        return cls.build(
-            states, edges, events=graph.graph.get("events"), about=graph.graph.get("about")
-        )
 
     def __reduce__(self) -> tuple[Callable[..., Script], tuple[Any, ...]]:
         """Copy and pickle by building anew: arrays would come back writable."""

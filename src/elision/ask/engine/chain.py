@@ -67,10 +67,6 @@ class Onward:
         passed, ahead = self._gone(here[:, None], self.silent)
         return ahead[:, 0], float(passed[:, 0] @ self.stop)
 
-    def in_all(self, here: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How often each state is expected to tell before the row ends."""
-        return self._gone(here[:, None], self.silent + self.telling)[1][:, 0]
-
     def _gone(
         self, here: NDArray[np.float64], silent: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
