@@ -17,7 +17,6 @@ from elision.errors import FileFormatError, InputError
 from elision.text import event_types, vectors
 from elision.text.event_types import DomainTypes
 from elision.text.extract import EventExtractor
-from elision.text.parse import Clause, parse
 from elision.text.wording import content_words
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
@@ -41,10 +40,6 @@ def corpus() -> Corpus:
 @pytest.fixture(scope="module")
 def fitted(corpus: Corpus) -> EventExtractor:
     return EventExtractor(vectors=False).fit(corpus[:22])
-
-
-def same_verb(first: Clause, second: Clause) -> float:
-    return float(first.verb == second.verb)
 
 
 # --- finding types -----------------------------------------------------------------------------
@@ -284,20 +279,6 @@ def test_types_come_from_training_tellings_only(corpus: Corpus) -> None:
 
 
 # --- other similarities, parsers, vectors ------------------------------------------------------
-
-
-def test_own_similarity(corpus: Corpus, tmp_path) -> None:
-    extractor = EventExtractor(same_verb, min_tellings=1).fit(corpus)
-    verbs = {}
-    for steps, labels in zip(corpus.steps, extractor.labels_, strict=True):
-        for step, label in zip(steps, labels, strict=True):
-            verbs.setdefault(label, set()).add(parse(step).verb)
-    assert all(len(found) == 1 for found in verbs.values())
-    extractor.save(tmp_path / "own.json")
-    with pytest.raises(FileFormatError, match="its similarity is a user's own"):
-        EventExtractor.load(tmp_path / "own.json")
-    again = EventExtractor.load(tmp_path / "own.json", similarity=same_verb)
-    assert again.predict([["open it"]]) == extractor.predict([["open it"]])
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from itertools import combinations
 
@@ -13,11 +12,10 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from elision.errors import InputError
 from elision.text.cluster import average_linkage, cluster, different, told_together
 from elision.text.lexicon import opposite_particles, opposite_verbs
 from elision.text.naming import name_types
-from elision.text.similarity import MIXED_WITHOUT_VECTORS, WORDNET, OwnMeasure, Weights, WordMeasure
+from elision.text.similarity import MIXED_WITHOUT_VECTORS, WORDNET, Weights, WordMeasure
 from elision.text.wording import PLACES, Wording, content_words, gather, read_wording
 from elision.text.wordnet import WordNet
 from labelled import own_tellings
@@ -232,14 +230,6 @@ def test_opposites_are_less_alike() -> None:
     assert opposite_verbs("unlock", "lock")
     assert opposite_particles("out", "in")
     assert not opposite_verbs("open", "open")
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf, None, "much"])
-def test_own_similarity_must_be_a_number(bad: object) -> None:
-    measure = OwnMeasure(lambda *_: bad)
-    side = measure.prepare(wordings("open door"))
-    with pytest.raises(InputError, match="expected a finite number"):
-        measure.compare(side, side)
 
 
 # --- names -------------------------------------------------------------------------------------

@@ -155,8 +155,8 @@ def check_options(options: Mapping[str, Any]) -> None:
     similarity = options["similarity"]
     checks = {
         "similarity": (
-            callable(similarity) or similarity in ("mixed", "wordnet"),
-            "'mixed', 'wordnet' or a function",
+            isinstance(similarity, str) and similarity in ("mixed", "wordnet"),
+            "'mixed' or 'wordnet'",
         ),
         "vectors": (options["vectors"] in (None, True, False), "True, False or None"),
         "verb_weight": (_within(options["verb_weight"], 0, 1), "a number from 0 to 1"),

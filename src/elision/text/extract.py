@@ -30,11 +30,8 @@ from elision.text.parse import split
 from elision.text.similarity import (
     MIXED,
     MIXED_WITHOUT_VECTORS,
-    OWN,
     WORDNET,
     Measure,
-    OwnMeasure,
-    OwnSimilarity,
     Weights,
     WordMeasure,
 )
@@ -132,8 +129,7 @@ class EventExtractor(_Estimator):
     similarity
         "wordnet" is the paper's: path similarity of verbs and of objects. "mixed" adds all other
         content words, word vectors, opposites, and (when types are found, not when new sentences
-        are mapped) the place in the telling and what is told side by side. Or a function of two
-        clauses, whose ``text`` is the sentence.
+        are mapped) the place in the telling and what is told side by side.
     vectors
         Whether "mixed" uses word vectors; None uses them where wordllama is installed, and warns
         where it is not.
@@ -185,7 +181,7 @@ class EventExtractor(_Estimator):
 
     def __init__(
         self,
-        similarity: Literal["mixed", "wordnet"] | OwnSimilarity = "mixed",
+        similarity: Literal["mixed", "wordnet"] = "mixed",
         *,
         vectors: bool | None = None,
         verb_weight: float = 0.6,
@@ -452,15 +448,11 @@ class EventExtractor(_Estimator):
     def _weights(self) -> Weights:
         if self.similarity == "mixed":
             weights = MIXED if use_vectors(self.vectors) else MIXED_WITHOUT_VECTORS
-        elif callable(self.similarity):
-            weights = OWN
         else:
             weights = replace(WORDNET, verb=self.verb_weight, object=1 - self.verb_weight)
         return weights if self.strictness is None else replace(weights, strictness=self.strictness)
 
     def _measure(self, told: Told, weights: Weights) -> Measure:
-        if callable(self.similarity):
-            return OwnMeasure(self.similarity)
         return WordMeasure.of(told.wordings, told.count, weights, senses=self.senses)
 
     # --- mapping sentences ----------------------------------------------------------------------
@@ -517,9 +509,7 @@ class EventExtractor(_Estimator):
         return [self._read(s, meant.get(s)) for s in narrative.steps or ()]
 
     def _read(self, sentence: str, meant: str | None) -> Wording:
-        wording = read_wording(sentence, meant)
-        # A function of the user's may look at the whole sentence.
-        return wording._replace(words=(sentence,)) if callable(self.similarity) else wording
+        return read_wording(sentence, meant)
 
     def parts(self, corpus: Corpus) -> Corpus:
         """Return a corpus whose sentences tell one event each, if that is wanted (``split``)."""
@@ -558,7 +548,6 @@ class EventExtractor(_Estimator):
         cls,
         data: Mapping[str, Any],
         *,
-        similarity: OwnSimilarity | None = None,
         where: str = "extractor",
     ) -> EventExtractor:
         """Return the extractor that `to_dict` was asked of.
@@ -567,8 +556,6 @@ class EventExtractor(_Estimator):
         ----------
         data
             The plain values.
-        similarity
-            The function, where it is the user's own: it cannot be saved.
         where
             The name of the file, for messages.
 
@@ -584,7 +571,7 @@ class EventExtractor(_Estimator):
         >>> again.predict([["I heard the bell"]])
         [['hear bell']]
         """
-        settings, domains = extractor_file.from_dict(data, similarity=similarity, where=where)
+        settings, domains = extractor_file.from_dict(data, where=where)
         extractor = cls(**settings)
         extractor.domains_ = domains
         extractor.labels_ = []
@@ -596,20 +583,13 @@ class EventExtractor(_Estimator):
         extractor_file.save(self.to_dict(), path)
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        similarity: OwnSimilarity | None = None,
-    ) -> EventExtractor:
+    def load(cls, path: str | os.PathLike[str]) -> EventExtractor:
         """Read an extractor from a file that `save` wrote.
 
         Parameters
         ----------
         path
             The file.
-        similarity
-            The function, where it is the user's own: it cannot be saved.
 
         Raises
         ------
@@ -617,7 +597,7 @@ class EventExtractor(_Estimator):
             If the file is missing, damaged or of another format.
         """
         data, where = extractor_file.read(path)
-        return cls.from_dict(data, similarity=similarity, where=where)
+        return cls.from_dict(data, where=where)
 
 
 def _likely(weights: dict[str, float]) -> dict[str, float]:

@@ -22,8 +22,6 @@ from elision.text.similarity import (
     MIXED,
     MIXED_WITHOUT_VECTORS,
     WORDNET,
-    Measure,
-    OwnMeasure,
     WordMeasure,
 )
 from elision.text.vectors import DIMENSIONS, use_vectors
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from elision.text.similarity import OwnSimilarity, Weights
+    from elision.text.similarity import Weights
 
 FORMAT = "elision-extractor"
 ENVELOPE = Envelope(FORMAT, "extractor")
@@ -41,8 +39,6 @@ ENVELOPE = Envelope(FORMAT, "extractor")
 LARGEST_NUMBER = 1e6
 MOST_SENTENCES = 1 << 40
 """Of what a whole extractor can hold; larger ones would overflow when sentences are compared."""
-
-_OWN = "own"
 
 
 class _Type(msgspec.Struct, forbid_unknown_fields=True):
@@ -86,12 +82,10 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 def to_dict(settings: Mapping[str, Any], domains: Mapping[str, DomainTypes]) -> dict[str, Any]:
     """Return settings and event types as plain values."""
-    plain = dict(settings)
-    plain["similarity"] = _OWN if callable(plain["similarity"]) else plain["similarity"]
     return {
         "format": FORMAT,
         "version": VERSION,
-        "settings": {name: _plain(value) for name, value in plain.items()},
+        "settings": {name: _plain(value) for name, value in settings.items()},
         "domains": [_domain_to_dict(name, types) for name, types in domains.items()],
     }
 
@@ -128,16 +122,12 @@ def _domain_to_dict(name: str, domain: DomainTypes) -> dict[str, Any]:
 
 
 def from_dict(
-    data: Mapping[str, Any],
-    *,
-    similarity: OwnSimilarity | None,
-    where: str,
+    data: Mapping[str, Any], *, where: str
 ) -> tuple[dict[str, Any], dict[str, DomainTypes]]:
     """Return settings and event types from plain values, or say what is wrong with them."""
     ENVELOPE.check_header(data, where)
     file = ENVELOPE.converted(data, _File, where)
     settings = msgspec.structs.asdict(file.settings)
-    settings["similarity"] = _own(file.settings.similarity, similarity, where)
     weights = _weights(file.settings, where)
     domains: dict[str, DomainTypes] = {}
     for domain in file.domains:
@@ -148,21 +138,10 @@ def from_dict(
     return settings, domains
 
 
-def _own(stored: str, given: Any, where: str) -> Any:
-    """Return the similarity that was the user's own and could not be saved, or what was stored."""
-    if stored == _OWN and given is None:
-        problem = "its similarity is a user's own and was not saved"
-        raise FileFormatError(problem, where=where, hint="give it again as similarity=...")
-    if stored != _OWN and given is not None:
-        problem = f"similarity was given, but the extractor was made with {stored!r:.40}"
-        raise InputError(problem, where=where)
-    return stored if given is None else given
-
-
 def _weights(settings: _Settings, where: str) -> Weights:
     """Return the weights of the similarity, without vectors where they are not to be had."""
     problem = None
-    if settings.similarity not in {"mixed", "wordnet", _OWN}:
+    if settings.similarity not in {"mixed", "wordnet"}:
         problem = f"unknown similarity {settings.similarity!r:.40}"
     if settings.rare not in {"drop", "keep"}:
         problem = f"unknown treatment of rare steps {settings.rare!r:.40}"
@@ -183,26 +162,21 @@ def _weights(settings: _Settings, where: str) -> Weights:
 
 def _domain(file: _Domain, settings: dict[str, Any], weights: Weights, where: str) -> DomainTypes:
     _check_domain(file, where)
-    own = callable(settings["similarity"])
-    measure: Measure
-    if own:
-        measure = OwnMeasure(settings["similarity"])
-    else:
-        if len(file.centroid) not in {0, DIMENSIONS}:
-            problem = f"centroid of {len(file.centroid)} numbers, expected {DIMENSIONS}"
-            raise FileFormatError(problem, where=where)
-        measure = WordMeasure(
-            weights,
-            senses=settings["senses"],
-            frequency=file.words,
-            sentences=file.sentences,
-            centroid=np.array(file.centroid) if file.centroid else None,
-        )
-    used = own or bool(weights.vectors) == bool(file.centroid)
+    if len(file.centroid) not in {0, DIMENSIONS}:
+        problem = f"centroid of {len(file.centroid)} numbers, expected {DIMENSIONS}"
+        raise FileFormatError(problem, where=where)
+    measure = WordMeasure(
+        weights,
+        senses=settings["senses"],
+        frequency=file.words,
+        sentences=file.sentences,
+        centroid=np.array(file.centroid) if file.centroid else None,
+    )
+    used = bool(weights.vectors) == bool(file.centroid)
     types = []
     for kind in file.types:
         wordings = tuple(
-            Wording(verb, particle, thing, (text,) if own else content_words(text), text)
+            Wording(verb, particle, thing, content_words(text), text)
             for verb, particle, thing, _, text in kind.wordings
         )
         counts = tuple(count for _, _, _, count, _ in kind.wordings)

@@ -12,22 +12,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from elision.errors import InputError
 from elision.text.lexicon import opposite_particles, opposite_verbs
-from elision.text.parse import Clause
 from elision.text.vectors import DIMENSIONS, word_vectors
 from elision.text.wording import distinct
 from elision.text.wordnet import WordNet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,10 +78,9 @@ class Weights:
     phrasal: bool = True
 
 
-OWN = Weights(verb=0.6, object=0.4, strictness=1.5, phrasal=False)
-"""For a user's own function: nothing but what it says, whatever its units."""
-
-WORDNET = replace(OWN, position=0.6, together=0.2, apart=0.1, strictness=1.3)
+WORDNET = Weights(
+    verb=0.6, object=0.4, position=0.6, together=0.2, apart=0.1, strictness=1.3, phrasal=False
+)
 """The paper's w1 PS(verb) + w2 PS(object), and what the tellings say."""
 
 MIXED = Weights(
@@ -103,9 +99,6 @@ MIXED = Weights(
 MIXED_WITHOUT_VECTORS = replace(MIXED, verb=0.2, object=0.2, words=0.8, vectors=0.0, shared=0.2)
 
 
-OwnSimilarity: TypeAlias = Callable[[Clause, Clause], float]
-"""Returns how alike two clauses are, the larger the more; symmetric; ``text`` is the sentence."""
-
 _GRAIN = float(1 << 20)
 _ROWS = 256  # wordings aligned at a time: keeps the working table to a few MB
 
@@ -120,56 +113,6 @@ class Measure(Protocol):
     def compare(self, rows: Any, columns: Any) -> NDArray[np.float64]:
         """Return the similarity of each row with each column."""
         ...
-
-
-class OwnMeasure:
-    """A user's own function as a measure.
-
-    Parameters
-    ----------
-    function
-        Returns the similarity of two clauses, whose ``text`` is the whole sentence.
-
-    Examples
-    --------
-    >>> from elision.text.wording import Wording
-    >>> same_verb = OwnMeasure(lambda a, b: float(a.verb == b.verb))
-    >>> side = same_verb.prepare([Wording(v, "", "", (v,), v) for v in ("hear", "open")])
-    >>> same_verb.compare(side, side).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
-
-    def __init__(self, function: OwnSimilarity) -> None:
-        self._function = function
-
-    def prepare(self, wordings: Sequence[Wording]) -> list[Clause]:
-        """Return the clauses that the function is to see."""
-        return [Clause(w.verb, w.particle, w.object, w.text) for w in wordings]
-
-    def compare(self, rows: list[Clause], columns: list[Clause]) -> NDArray[np.float64]:
-        """Return the similarity of each row with each column; half the calls if both are one."""
-        if rows is not columns:
-            return np.array([[self._ask(a, b) for b in columns] for a in rows]).reshape(
-                len(rows), len(columns)
-            )
-        table = np.zeros((len(rows), len(rows)))
-        for i, clause in enumerate(rows):
-            for j in range(i + 1):
-                table[i, j] = table[j, i] = self._ask(clause, rows[j])
-        return table
-
-    def _ask(self, first: Clause, second: Clause) -> float:
-        value = self._function(first, second)
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number):
-            raise InputError(
-                f"similarity of {first.text[:40]!r} and {second.text[:40]!r} is {value!r:.40},"
-                " expected a finite number"
-            )
-        return number
 
 
 class _Side(NamedTuple):
