@@ -16,7 +16,7 @@ from elision.errors import ElisionError, FileFormatError, InputError, ScriptErro
 if TYPE_CHECKING:
     from elision import examples
     from elision._threads import get_threads, set_threads
-    from elision.io import read
+    from elision.io import read, read_variants
     from elision.learn.baselines import (
         BidirectionalBigram,
         Conditional,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from elision.values.outline import Outline
     from elision.values.script import Script
     from elision.values.telling import TellingModel
+    from elision.values.variants import Variants
 else:
     __getattr__ = door(
         __name__,
@@ -59,11 +60,13 @@ else:
             "Script": "values.script",
             "ScriptLearner": "learn.learner",
             "TellingModel": "values.telling",
+            "Variants": "values.variants",
             "fit_parameters": "learn.em",
             "get_threads": "_threads",
             "load": "pipeline.loading",
             "mean_log_prob": "learn.sem",
             "read": "io",
+            "read_variants": "io",
             "repair": "repairing",
             "set_threads": "_threads",
         },
@@ -96,12 +99,14 @@ __all__ = [
     "ScriptLearner",
     "TellingModel",
     "UnknownEventError",
+    "Variants",
     "examples",
     "fit_parameters",
     "get_threads",
     "load",
     "mean_log_prob",
     "read",
+    "read_variants",
     "repair",
     "set_threads",
 ]

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 import elision as el
-from elision import pipeline, text
+from elision import io, pipeline, text
 from elision.cli import answers
 from elision.cli import learn_options as options
 from elision.cli.app import (
@@ -25,6 +25,7 @@ from elision.cli.app import (
     app,
     check_not_source,
     check_place,
+    note_order,
     read,
     reads,
     typed,
@@ -45,9 +46,14 @@ from elision.terminal import (
 if TYPE_CHECKING:
     from elision.pipeline.learning import Learned
     from elision.text.event_types import DomainTypes
+    from elision.values.corpus import Corpus
+    from elision.values.variants import Variants
 
 MOST_NAMED = 5
 """Scripts of a folder that are named."""
+
+LARGE = 1 << 24
+"""Bytes from which on a file is read in parts: the narratives may take a hundred times as many."""
 
 FAILED = 1
 """Exit status where some domains could not be learned, but others were."""
@@ -137,7 +143,7 @@ def learn(
     )
     failed = None
     try:
-        corpus = read(narratives, sentences=sentences, **reading)
+        corpus = _read(narratives, sentences, types, reading)
         by_hand = None if types is None else text.hand.HandTypes.read(types)
         learned = pipeline.learning.learn_domains(
             corpus,
@@ -155,6 +161,20 @@ def learn(
         failed, learned = error, error.learned
     _say_others(output_path, learned)
     _report(learned, failed, as_json=as_json)
+
+
+def _read(
+    source: str, sentences: bool | None, types: Path | None, reading: Reading
+) -> Corpus | Variants:
+    """Read a file: a large one of events in parts, without what learning does not look at."""
+    path = Path(source)
+    if sentences or types is not None or not path.is_file() or path.stat().st_size < LARGE:
+        return read(source, sentences=sentences, **reading)
+    found = io.large.variants_of(source, **reading)
+    if found is None or not len(found):
+        return read(source, sentences=sentences, **reading)
+    note_order(source, reading)
+    return found
 
 
 def _say_others(output: Path, learned: list[Learned]) -> None:

@@ -97,7 +97,7 @@ class Table:
                 lacking.append((row, getattr(columns, role), _cell(given[role], row)))
         if lacking:
             row, name, value = min(lacking, key=lambda one: one[0])
-            raise _no_label(value, place(row, name))
+            raise no_label(value, place(row, name))
         if given["time"] is not None:
             made["time"] = _times(given["time"], lambda row: place(row, columns.time))
         rows = pl.DataFrame(made)
@@ -143,21 +143,25 @@ def labels(column: pl.Series) -> pl.Series:
     """
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    dtype, one = column.dtype, pl.col(column.name)
+    if column.dtype == pl.Object:
+        return pl.Series(column.name, [_label(value) for value in column], dtype=pl.String)
+    made = label(pl.col(column.name), column.dtype)
+    return column.to_frame().with_columns(made.alias(column.name)).to_series()
+
+
+def label(one: pl.Expr, dtype: Any) -> pl.Expr:
+    """Return the texts of a column of this type, as `labels` does."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
     if dtype in (pl.String, pl.Categorical) or isinstance(dtype, pl.Enum):
         text = one.cast(pl.String)
-        made = pl.when(text.str.strip_chars() != "").then(text)
-    elif dtype.is_integer():
-        made = one.cast(pl.String)
-    elif dtype.is_float():
+        return pl.when(text.str.strip_chars() != "").then(text)
+    if dtype.is_integer():
+        return one.cast(pl.String)
+    if dtype.is_float():
         whole = (one == one.floor()) & (one.abs() <= LARGEST_WHOLE)
-        made = pl.when(whole).then(one).cast(pl.Int64, strict=False).cast(pl.String)
-    elif dtype == pl.Object:
-        return pl.Series(column.name, [_label(value) for value in column], dtype=pl.String)
-    else:
-        made = pl.lit(None, pl.String)
-        return pl.Series(column.name, [None] * len(column), dtype=pl.String)
-    return column.to_frame().select(made.alias(column.name)).to_series()
+        return pl.when(whole).then(one).cast(pl.Int64, strict=False).cast(pl.String)
+    return pl.lit(None, pl.String)
 
 
 def _label(value: object) -> str | None:
@@ -197,7 +201,7 @@ def _times(column: pl.Series, place: Callable[[int], str]) -> pl.Series:
     return column
 
 
-def _no_label(value: object, where: str) -> InputError:
+def no_label(value: object, where: str) -> InputError:
     """Return the complaint that a cell names no case or event."""
     is_empty = value is None or (isinstance(value, float) and math.isnan(value))
     is_empty |= isinstance(value, str) and not value.strip()

@@ -22,6 +22,7 @@ from elision.learn.sem import heard_narratives, told_narratives, vocabulary_of
 from elision.learn.telling import learn_telling
 from elision.values.observations import Packer, likeliest_events, short
 from elision.values.questions import Questions
+from elision.values.variants import Variants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +42,7 @@ MOST_NARRATIVES = 100_000
 Log-loss of a gap and of the next event, on narratives that were not learned from, is 1.025 and
 1.496 after 10,000 narratives, 1.018 and 1.488 after 100,000, and 1.025 and 1.488 after 1,000,000,
 with standard errors of the differences of 0.007 and 0.003
-(``benchmarks/scale.py --learning-curve``).
+(docs/scale.md has the table).
 """
 
 STAGES = (
@@ -115,7 +116,7 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
         heard: HeardNarratives | None = None,
         words: Sequence[Sequence[Sequence[str]]] | None = None,
     ) -> Self:
-        """Learn from narratives: lists of events, or a `Corpus` of one domain.
+        """Learn from narratives: lists of events, a `Corpus` of one domain, or `Variants`.
 
         Of more than `MOST_NARRATIVES`, a sample is learned from, which ``script_.about`` says.
 
@@ -133,7 +134,10 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             The words of the sentence that tells each event of ``X``, if sentences told them. Then
             gaps between sentences are also filled by the words of these.
         """
-        narratives = told_narratives(X)
+        if isinstance(X, Variants) and len(X.domains) == 1 and len(X):
+            narratives: Sequence[tuple[str, ...]] = X
+        else:
+            narratives = told_narratives(X)
         also = None if heard is None else heard_narratives(heard)
         spoken = None if words is None else told_words(words, list(map(len, narratives)))
         return self._learn(narratives, also, spoken)
@@ -157,16 +161,16 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
 
     def _learn(
         self,
-        narratives: list[tuple[str, ...]],
+        given: Sequence[tuple[str, ...]],
         heard: list[tuple[Heard, ...]] | None = None,
         words: list[Sequence[Sequence[str]]] | None = None,
     ) -> Self:
         seed = checked_seed(self.random_state)
-        if heard is not None and len(heard) != len(narratives):
-            raise InputError(f"{len(heard)} narratives heard, expected {len(narratives)} as told")
-        self._seen = narratives
-        self.n_narratives_seen_ = len(narratives)
-        narratives = drawn(narratives, seed)
+        if heard is not None and len(heard) != len(given):
+            raise InputError(f"{len(heard)} narratives heard, expected {len(given)} as told")
+        self._seen = given
+        self.n_narratives_seen_ = len(given)
+        narratives = drawn(given, seed)
         perhaps = None if heard is None else drawn(heard, seed)
         words = None if words is None else drawn(words, seed)
         likely = None if perhaps is None else [likeliest_events(one) for one in perhaps]
@@ -214,10 +218,10 @@ class ScriptLearner(ScriptAnswers, BaseEstimator, Questions):
             self.observer(stage)
 
 
-def drawn(narratives: list[_T], seed: int) -> list[_T]:
+def drawn(narratives: Sequence[_T], seed: int) -> list[_T]:
     """Return all narratives, or a sample of those of a longer list, in the order given."""
     if len(narratives) <= MOST_NARRATIVES:
-        return narratives
+        return [*narratives]
     rng = np.random.default_rng([seed, 18])
     chosen = rng.choice(len(narratives), MOST_NARRATIVES, replace=False, shuffle=False)
     return [narratives[k] for k in np.sort(chosen).tolist()]

@@ -25,6 +25,7 @@ from elision.learn.structure import Plan, Progress, Settings, learn_structure
 from elision.values.corpus import Corpus
 from elision.values.observations import Packer, short
 from elision.values.script import Script
+from elision.values.variants import Variants
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from elision.learn.observe import Observer
     from elision.values.observations import Observation, Packed
 
-Narratives: TypeAlias = "Corpus | Iterable[Iterable[str]]"
+Narratives: TypeAlias = "Corpus | Variants | Iterable[Iterable[str]]"
 Heard: TypeAlias = "str | Mapping[str, float] | None"
 HeardNarratives: TypeAlias = "Narratives | Iterable[Iterable[Heard]]"
 
@@ -343,13 +344,13 @@ BMMEM = _named(
 
 def told_narratives(X: Narratives) -> list[tuple[str, ...]]:
     """Lists of events, whatever they came in."""
-    if isinstance(X, Corpus):
+    if isinstance(X, Corpus | Variants):
         if len(X.domains) > 1:
             raise InputError(
                 f"a corpus of {len(X.domains)} domains, expected one",
                 hint="learn a script for each: corpus.by_domain()",
             )
-        narratives = X.events
+        narratives = [*X] if isinstance(X, Variants) else X.events
         if not narratives:
             raise InputError("no narratives came, expected at least one")
         return narratives

@@ -15,7 +15,7 @@ from elision._parallel import parallel
 from elision.errors import ElisionError, InputError, counted, shown
 from elision.files.script import dumps
 from elision.learn import limits, outline
-from elision.learn.learner import ScriptLearner
+from elision.learn.learner import ScriptLearner, drawn
 from elision.learn.observe import BatchDone
 from elision.learn.scores import SCORES
 from elision.learn.sem import BMM, BMMEM, SEMHMM
@@ -23,6 +23,7 @@ from elision.text.event_types import renamed
 from elision.text.extract import EventExtractor
 from elision.text.wording import content_words
 from elision.values.observations import HeardSentence, likeliest_events
+from elision.values.variants import Variants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -127,7 +128,7 @@ class How:
 
 
 def learn_domains(
-    corpus: Corpus,
+    corpus: Corpus | Variants,
     output: Path,
     how: How,
     *,
@@ -158,7 +159,9 @@ def learn_domains(
     return _learn_several(parts, paths, how, jobs, dask, console)
 
 
-def _learn_one(title: str, part: Corpus, path: Path, how: How, console: Console) -> Learned:
+def _learn_one(
+    title: str, part: Corpus | Variants, path: Path, how: How, console: Console
+) -> Learned:
     """Learn one domain, with progress that is shown."""
     _check_lengths(part)
     heard = as_events(part, types=how.types)
@@ -184,7 +187,7 @@ def _learn_one(title: str, part: Corpus, path: Path, how: How, console: Console)
 
 
 def _learn_several(
-    parts: Mapping[str, Corpus],
+    parts: Mapping[str, Corpus | Variants],
     paths: Mapping[str, Path],
     how: How,
     jobs: int,
@@ -222,7 +225,7 @@ class _Made(NamedTuple):
     problem: str = ""
 
 
-def _made(how: How, work: tuple[str, Corpus, Path]) -> _Made:
+def _made(how: How, work: tuple[str, Corpus | Variants, Path]) -> _Made:
     """Learn a domain and write nothing, as a worker does."""
     domain, part, path = work
     said: list[str] = []
@@ -252,7 +255,7 @@ def _learned(
     if isinstance(learner, SEMHMM):
         lines += limits.of_search(learner, heard.events)
     else:
-        lines += limits.of_default(heard.events)
+        lines += limits.of_default(drawn(heard.events, 0))
     for line in lines:
         say(where + line)
     if isinstance(learner, SEMHMM):
@@ -283,7 +286,7 @@ class Told:
     ``heard`` is then what each sentence by itself may tell, as new ones will be heard.
     """
 
-    events: list[tuple[str, ...]]
+    events: Sequence[tuple[str, ...]]
     extractor: EventExtractor | None = None
     wording: Mapping[str, Sequence[str]] | None = None
     sentences: list[tuple[str, ...]] | None = None
@@ -305,7 +308,10 @@ class Told:
 
 
 def as_events(
-    part: Corpus, names: Mapping[str, str] | None = None, *, types: HandTypes | None = None
+    part: Corpus | Variants,
+    names: Mapping[str, str] | None = None,
+    *,
+    types: HandTypes | None = None,
 ) -> Told:
     """Turn the narratives of one domain into events, if they are sentences.
 
@@ -315,6 +321,8 @@ def as_events(
     """
     names = names or {}
     heard = None
+    if isinstance(part, Variants):
+        return Told(part)
     if types is not None:
         extractor = EventExtractor()
         mapped = extractor.fit_transform(part, types.labels(part))
@@ -411,6 +419,7 @@ def _described(
     history = getattr(learner, "history_", ())
     last = history[-1] if history else None
     judged = narratives if heard.heard is None else [*map(likeliest_events, heard.heard)]
+    judged = drawn(judged, 0)
     return learned, Learned(
         domain=domain,
         path=path,
@@ -427,7 +436,14 @@ def _described(
     )
 
 
-def _check_lengths(corpus: Corpus) -> None:
+def _check_lengths(corpus: Corpus | Variants) -> None:
+    if isinstance(corpus, Variants):
+        if corpus.longest > LONGEST_NARRATIVE:
+            problem = f"a narrative of {corpus.longest} events"
+            raise InputError(
+                f"{problem}, expected at most {LONGEST_NARRATIVE}", hint="cut it into episodes"
+            )
+        return
     for index, narrative in enumerate(corpus):
         if narrative.length > LONGEST_NARRATIVE:
             raise InputError(

@@ -9,18 +9,17 @@ from __future__ import annotations
 import shutil
 import tempfile
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elision._parallel import parallel
-from elision.errors import shown
 from elision.io.columns import Columns
 from elision.io.formats import guessed
-from elision.io.source import GZIP, opened
-from elision.io.tables import Table, Text, failures, parquet_table, text_of
-from elision.io.times import ambiguous, forms_of, no_time, shape
+from elision.io.large import collected, large_table
+from elision.io.source import opened
+from elision.io.tables import Table, failures
 from elision.logs.frames import with_rows
 from elision.logs.log import Log, cases_of, parsed
 from elision.logs.writing import csv_lines, format_of, opened_to_write
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elision.io.cases import Reading
-    from elision.io.times import Form
+    from elision.io.cases import Known
+    from elision.io.large import LargeTable
     from elision.logs.log import Placed
     from elision.repairing.omission import Rates
     from elision.repairing.repaired import Observer, Report
@@ -46,8 +45,6 @@ LARGE = 1 << 28
 
 PART = 1 << 26
 """Bytes of the file that a part has, about."""
-
-ROLES = ("case", "activity", "time", "domain", "phase")
 
 ROWS = 1 << 18
 """Rows of a Parquet file that are written at once."""
@@ -110,23 +107,13 @@ def _large(
     roles, reading, encoding, kind = parsed(options)
     if source == "-" or not Path(source).is_file() or Path(source).stat().st_size < LARGE:
         return None
-    with opened(source, encoding) as file, Path(source).open("rb") as plain:
+    with opened(source, encoding) as file:
         kind = kind or guessed(file, roles)
-        packed = plain.read(len(GZIP)) == GZIP
-        written = "csv" if kind == "tsv" else kind
-        plain_text = kind == "parquet" or file.encoding == "utf-8-sig"
-        if packed or not plain_text or written != format_of(target) or written == "xes":
-            return None
-        if kind == "parquet":
-            table, text = parquet_table(file, beginning=True), None
-        elif kind in ("csv", "tsv"):
-            text = text_of(file, "\t" if kind == "tsv" else None, beginning=True)
-            table, text = text.table(), replace(text, content=Path(source))
-        else:
-            return None
-    parts = Path(source).stat().st_size // PART + 1
-    made = _Large(Path(source), table.names, table.columns(roles), text, reading, parts)
-    return made.surveyed()
+    written = "csv" if kind == "tsv" else kind
+    table = large_table(source, kind, roles, reading, encoding)
+    if table is None or table.columns is None or written != format_of(target):
+        return None
+    return _Large(table, table.columns, Path(source).stat().st_size // PART + 1, table.known())
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,103 +122,37 @@ class _Large:
 
     Attributes
     ----------
-    path, names, columns
-        The file, its columns, and which of them is what.
-    text
-        As a table in text; None for Parquet.
-    reading, parts
-        How it is read, and in how many parts.
+    table, columns
+        The file, and which of its columns is what.
+    parts
+        In how many parts it is read.
     known
         How its times are written, and whether any event is said to be complete.
     """
 
-    path: Path
-    names: list[Any]
+    table: LargeTable
     columns: Columns
-    text: Text | None
-    reading: Reading
     parts: int
-    known: tuple[Form | None, bool] | None = None
-
-    def _rows(self) -> pl.LazyFrame:
-        """Return the columns that are needed, with the number of each row."""
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        if self.text is None:
-            found = pl.scan_parquet(self.path)
-            names = self.names
-        else:
-            names = [str(number) for number in range(len(self.names))]
-            found = pl.scan_csv(
-                self.path,
-                separator=self.text.delimiter,
-                infer_schema=False,
-                new_columns=names,
-            ).filter(~pl.all_horizontal(pl.all().is_null()))
-        chosen = dict(zip(ROLES, self.columns.roles, strict=True))
-        made = {
-            role: pl.lit(None, pl.String) if name is None else pl.col(names[self.names.index(name)])
-            for role, name in chosen.items()
-        }
-        domain = made["domain"].cast(pl.String).fill_null("")
-        return found.with_row_index("row").select("row", **(made | {"domain": domain}))
-
-    def surveyed(self) -> _Large:
-        """Return the log with what its whole says: how times are written, which events count."""
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        rows, form = self._rows(), None
-        ends = (pl.col("phase").cast(pl.String).str.to_lowercase() == "complete").any()
-        with failures(str(self.path)):
-            schema = rows.collect_schema()
-            marks_ends = bool(_collected(rows.select(ends)).item())
-        if self.columns.time is not None and not schema["time"].is_temporal():
-            form = self._form(rows, pl.col("time").cast(pl.String))
-        return replace(self, known=(form, marks_ends))
-
-    def _form(self, rows: pl.LazyFrame, time: pl.Expr) -> Form:
-        where = f"{self.path}, column {shown(self.columns.time)}"
-        shapes = _collected(rows.select(shape(time.drop_nulls()).unique())).to_series().to_list()
-        forms = forms_of(shapes, self.reading.time_format)
-        nulls = [
-            one.moments(time).null_count().alias(str(number)) for number, one in enumerate(forms)
-        ]
-        counts = _collected(rows.select(nulls)).row(0) if forms else ()
-        left = [form for form, count in zip(forms, counts, strict=True) if not count]
-        if len(left) > 1 and left[0].order == "number":
-            left = left[1:]
-        if not left:
-            bad = (
-                rows.select(time.alias("time"))
-                if not forms
-                else rows.filter(forms[0].moments(time).is_null()).select(time.alias("time"))
-            )
-            raise no_time(_collected(bad.head(1)).item(), where)
-        for other in left[1:]:
-            differing = rows.filter(left[0].moments(time) != other.moments(time)).select(time)
-            found = _collected(differing.head(1))
-            if len(found):
-                raise ambiguous(found.item(), left, where)
-        return left[0]
+    known: Known
 
     def first(self, cases: int) -> list[tuple[str, ...]]:
         """Return the traces of the first cases."""
         import polars as pl  # noqa: PLC0415 - slow to import
 
-        rows, key = self._rows(), ["case", "domain"]
+        rows, key = self.table.rows(), ["case", "domain"]
         known = rows.group_by(key).agg(first=pl.col("row").min()).sort("first").head(cases)
-        return self._log(_collected(rows.join(known, on=key, how="semi")).sort("row")).traces
+        return self._log(collected(rows.join(known, on=key, how="semi")).sort("row")).traces
 
     def part(self, number: int) -> Log:
         """Return the log of some of the cases, its rows numbered as in the file."""
         import polars as pl  # noqa: PLC0415 - slow to import
 
         here = pl.struct("case", "domain").hash() % self.parts == number
-        return self._log(_collected(self._rows().filter(here)).sort("row"))
+        return self._log(collected(self.table.rows().filter(here)).sort("row"))
 
     def _log(self, frame: pl.DataFrame) -> Log:
         rows = frame["row"].to_list()
-        name, roles = str(self.path), ["case", "activity", "time", "domain", "phase"]
+        name, roles = str(self.table.path), ["case", "activity", "time", "domain", "phase"]
         names = ["case", "activity", "time", "domain", "phase"]
         table = Table(
             name,
@@ -242,7 +163,7 @@ class _Large:
         )
         used = [role if one else None for role, one in zip(roles, self.columns.roles, strict=True)]
         columns = Columns("case", "activity", *used[2:])
-        cases = table.cases(columns, self.reading, self.known)
+        cases = table.cases(columns, self.table.reading, self.known)
         made = [
             one._replace(
                 rows=tuple(rows[row] for row in one.rows),
@@ -253,16 +174,16 @@ class _Large:
         ticks = cases.form is not None and cases.form.order == "ticks"
         said = frame["time"].to_physical() if ticks else frame["time"]
         times = dict(zip(rows, said.to_list(), strict=True))
-        return Log(None, self.names, self.columns, made, times, cases.form)
+        return Log(None, self.table.names, self.columns, made, times, cases.form)
 
     def write(self, placed: Sequence[Placed], target: str | os.PathLike[str]) -> None:
         """Write the file with rows put in between, as it is read once more."""
         import polars as pl  # noqa: PLC0415 - slow to import
 
-        log = Log(None, self.names, self.columns, [], [], None)
-        if self.text is not None:
+        log = Log(None, self.table.names, self.columns, [], [], None)
+        if self.table.text is not None:
             with opened_to_write(target) as file:
-                file.writelines(one.encode() for one in csv_lines(self.text, log, placed))
+                file.writelines(one.encode() for one in csv_lines(self.table.text, log, placed))
             return
         form = self.part(0).form
         folder = Path(target).resolve().parent
@@ -271,8 +192,8 @@ class _Large:
             failures(str(target), "cannot be written"),
             tempfile.TemporaryDirectory(dir=folder) as temporary,
         ):
-            whole, pieces = pl.scan_parquet(self.path), []
-            length = _collected(whole.select(pl.len())).item()
+            whole, pieces = pl.scan_parquet(self.table.path), []
+            length = collected(whole.select(pl.len())).item()
             for start in range(0, length, ROWS):
                 here = [
                     one._replace(anchor=one.anchor - start)
@@ -289,7 +210,3 @@ class _Large:
 
 def _at(placed: Sequence[Placed], row: int) -> int:
     return bisect_left(placed, row, key=lambda one: one.anchor)
-
-
-def _collected(rows: pl.LazyFrame) -> pl.DataFrame:
-    return rows.collect(engine="streaming")
