@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from elision._files import file_names, shown_path, write_atomically
 from elision._parallel import parallel
+from elision._threads import batch
 from elision.errors import ElisionError, InputError, counted, shown
 from elision.files.script import dumps
 from elision.learn import limits, outline
@@ -419,7 +420,8 @@ def _described(
     history = getattr(learner, "history_", ())
     last = history[-1] if history else None
     judged = narratives if heard.heard is None else [*map(likeliest_events, heard.heard)]
-    judged = drawn(judged, 0)
+    with batch():
+        log_probs = learned.log_probs(drawn(judged, 0))
     return learned, Learned(
         domain=domain,
         path=path,
@@ -429,7 +431,7 @@ def _described(
         elision=(float(rates.min()), float(rates.mean()), float(rates.max()))
         if len(rates)
         else (0.0, 0.0, 0.0),
-        log_prob=float(learned.log_probs(judged).mean()),
+        log_prob=float(log_probs.mean()),
         constraints=last.constraints if last else 0,
         violated=last.violated if last else 0,
         sample=script.about.get("sample"),
