@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -15,9 +15,6 @@ from elision.errors import InputError
 from elision.io import read
 from elision.values.corpus import Corpus
 from elision.values.narrative import Narrative
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOG = pd.DataFrame(
     {
@@ -154,17 +151,6 @@ class TestCorpora:
         assert pl.DataFrame(frame).columns == [
             *("case:concept:name", "domain", "concept:name", "step", "who", "case:mood")
         ]
-
-    @pytest.mark.parametrize("kind", ["csv", "parquet", "xes"])
-    def test_files(self, tmp_path: Path, kind: str) -> None:
-        path = tmp_path / f"log.{kind}"
-        getattr(self.CORPUS, f"to_{kind}")(path)
-        again = read(path)
-        assert again.events == self.CORPUS.events
-        assert [one.id for one in again] == ["1", "1"]
-        content = path.read_bytes()
-        getattr(self.CORPUS, f"to_{kind}")(path)
-        assert path.read_bytes() == content
 
     def test_sentences_alone(self) -> None:
         with pytest.raises(InputError, match="it has no events"):
