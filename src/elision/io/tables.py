@@ -12,6 +12,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elision._backends import silenced
 from elision.errors import InputError, shown
 from elision.io.cases import Cases, in_order
 from elision.io.columns import FIRST_CELLS, LIFECYCLE_KEY, Columns, choose
@@ -318,7 +319,14 @@ class Text:
         import polars as pl  # noqa: PLC0415 - slow to import
 
         frame = self.frame().select(pl.when(pl.all() != "").then(pl.all()))
-        return frame.rename(dict(zip(frame.columns, self.names, strict=True)))
+        names: dict[str, None] = {}
+        for name in self.names:  # of columns that are called the same, the later ones are numbered
+            free, number = name, 1
+            while free in names:
+                number += 1
+                free = f"{name} ({number})"
+            names[free] = None
+        return frame.rename(dict(zip(frame.columns, names, strict=True)))
 
     def place(self, row: int) -> str:
         """Return how messages call a row."""
@@ -396,12 +404,12 @@ def parquet_table(source: Source, *, beginning: bool = False) -> Table:
     import polars as pl  # noqa: PLC0415 - slow to import
 
     content = io.BytesIO(source.stream.read())
-    with failures(source.name, "not valid Parquet"):
+    with failures(source.name, "not valid Parquet"), silenced():
         names = [*pl.read_parquet_schema(content)]
     rows = FIRST_CELLS if beginning else None
 
     def column(number: int) -> pl.Series:
-        with failures(source.name, "not valid Parquet"):
+        with failures(source.name, "not valid Parquet"), silenced():
             content.seek(0)
             return pl.read_parquet(content, columns=[number], n_rows=rows).to_series()
 
@@ -414,7 +422,7 @@ def parquet_rows(source: Source) -> int:
     """Return how many rows a Parquet file says that it has."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    with failures(source.name, "not valid Parquet"):
+    with failures(source.name, "not valid Parquet"), silenced():
         frame = pl.scan_parquet(io.BytesIO(source.stream.read())).select(pl.len()).collect()
     return int(frame.item())
 
@@ -423,7 +431,7 @@ def parquet_frame(source: Source) -> pl.DataFrame:
     """Return all of a Parquet file."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    with failures(source.name, "not valid Parquet"):
+    with failures(source.name, "not valid Parquet"), silenced():
         return pl.read_parquet(io.BytesIO(source.stream.read()))
 
 

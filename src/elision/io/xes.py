@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from xml.parsers import expat
 
+from elision._backends import silenced
 from elision.errors import InputError, shown
 from elision.io.cases import Cases, in_order
 from elision.io.columns import LIFECYCLE_KEY, Columns
@@ -298,7 +299,8 @@ def _by_rustxes(content: bytes, keys: Columns) -> pl.DataFrame | None:
         path = Path(folder) / "log.xes"
         path.write_bytes(content)
         try:
-            frame: Any = rustxes.import_xes(str(path))[0]
+            with silenced():
+                frame: Any = rustxes.import_xes(str(path))[0]
         except BaseException as error:  # what is in Rust calls a panic is no Exception
             if not isinstance(error, Exception) and type(error).__module__ != "pyo3_runtime":
                 raise
