@@ -196,14 +196,19 @@ def log_probs(
     Open places are summed over; where they leave more than 200 ways open, over the likeliest.
     """
     model = model_of(script)
-    found = []
-    for number, heard in enumerate(hear_all(script, narratives, unknown=unknown)):
-        items = single(heard, "log_prob")
-        begun = beginnings(model, sketch(model, items, narrative=number))
-        found.append(
-            _log_sum(np.array([one.log_prob + model.next_log_probs(one.told)[-1] for one in begun]))
-        )
-    return np.array(found)
+    sketches = [
+        sketch(model, single(heard, "log_prob"), narrative=number)
+        for number, heard in enumerate(hear_all(script, narratives, unknown=unknown))
+    ]
+    found = np.empty(len(sketches))
+    whole = [k for k, one in enumerate(sketches) if not one.slots]
+    found[whole] = model.log_probs([sketches[k].told for k in whole])
+    for k, one in enumerate(sketches):
+        if one.slots:
+            begun = beginnings(model, one)
+            ends = [way.log_prob + model.next_log_probs(way.told)[-1] for way in begun]
+            found[k] = _log_sum(np.array(ends))
+    return found
 
 
 def tellings(
