@@ -44,12 +44,15 @@ def main() -> None:
             sys.exit(app(prog_name="elision", standalone_mode=False))
         with heard_soon("interrupted"), remarks_said():
             status = app(prog_name="elision", standalone_mode=False)
+        if status == INTERRUPTED:  # what typer makes of Ctrl-C
+            complain("interrupted")
         leave(status or 0)
     except ElisionError as error:
         _end(worded(error))
     except TyperException as error:
         _end(_usage(error))
     except (KeyboardInterrupt, Abort):
+        complain("interrupted")
         leave(INTERRUPTED)
     except MemoryError as error:
         _end(f"not enough memory: {error} (smaller batches may help: --batch-size)")

@@ -157,6 +157,8 @@ def learn(
             dask=dask,
             console=err,
         )
+    except KeyboardInterrupt:  # else the next line would load what was just interrupted
+        raise
     except pipeline.learning.DomainsError as error:
         failed, learned = error, error.learned
     _say_others(output_path, learned)
